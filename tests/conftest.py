@@ -12,8 +12,6 @@ from hypothesis import HealthCheck, settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
-from tests.long import mark
-
 ROOMS = ("tests/e2e/", "tests/pages/")
 LATER = re.compile("tests/pages/test_(?!terms)[p-z]")  # the second half; words are read where Compare is computed
 
@@ -76,7 +74,20 @@ class ByRoom(LoadFileScheduling):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    mark(items)
+    for item in items:
+        for each in item.iter_markers("full_for"):
+            if item.callspec.id in each.args:
+                item.add_marker(pytest.mark.full)
+    if not any("[" in each for each in config.args):  # all parameters of the tests are there
+        named = {
+            (item.nodeid.partition("[")[0], id)
+            for item in items
+            for marker in item.iter_markers("full_for")
+            for id in marker.args
+        }
+        found = {(item.nodeid.partition("[")[0], item.callspec.id) for item in items if hasattr(item, "callspec")}
+        if named - found:
+            raise pytest.UsageError(f"full_for names parameters that are not there: {sorted(named - found)}")
     seed = config.getoption("--shuffle")
     if seed is None:  # what takes longest begins first
         items.sort(key=lambda item: not item.nodeid.startswith(ROOMS))

@@ -8,6 +8,17 @@ from tests.fuzz_tables import TABLES
 EACH = 33
 
 
+@pytest.mark.full_for(
+    "a thousand to a million columns",
+    "a wrong ledger",
+    "another ledger",
+    "compressed or another format",
+    "extreme settings",
+    "huge field",
+    "mutated files of every kind",
+    "outcomes of another kind",
+    "too many rows",
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_bad_input_is_refused_with_a_sentence(kind):
     codes, problems, slowest = fuzz(EACH, seed=KINDS.index(kind), kinds=[kind])

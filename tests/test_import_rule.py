@@ -69,6 +69,7 @@ def caching(nodes):
             yield "Jobs"
 
 
+@pytest.mark.full_for("dpgp_core")
 @pytest.mark.parametrize("package", ALLOWED)
 def test_package_imports_only_what_it_may(package):
     for path in sources(package):
@@ -102,11 +103,13 @@ def test_core_touches_neither_files_nor_network():
         assert found == TOUCHES.get(name(path), set()), name(path)
 
 
+@pytest.mark.full
 def test_pages_import_nothing_from_tests_or_benchmarks():
     for path in [*sources("pages"), ROOT / "app.py"]:
         assert not {"tests", "benchmarks"} & set(imported(structure.nodes(path))), name(path)
 
 
+@pytest.mark.full
 def test_only_compute_caches():
     for path in [*sources("pages", "dpgp_core", "datasets"), ROOT / "app.py"]:
         if name(path) != "pages/_ui/work/cached.py":
@@ -118,6 +121,7 @@ def test_only_one_module_touches_the_session():
     assert users == ["pages/_ui/session.py"]
 
 
+@pytest.mark.full
 def test_no_file_uses_numpys_global_random_state():
     worth_reading = re.compile(rf"\brandom\b(?!\.({'|'.join(GENERATORS)})\b)")
     for path in sources("dpgp_core", "datasets", "pages", "benchmarks", "tests"):
@@ -259,6 +263,7 @@ def defined(tree):
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
+@pytest.mark.full
 def test_what_nothing_but_tests_uses_is_in_the_list_of_the_library():
     code = [*sources("dpgp_core", "datasets", "pages", "benchmarks"), ROOT / "app.py"]
     words = Counter(word for path in code for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))

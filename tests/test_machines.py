@@ -27,6 +27,7 @@ def test_one_of_the_machines_has_two_threads_and_no_machine_has_what_it_lacks():
     assert not any(name.startswith(("AVX2", "X86_V3")) for name in off["Haswell"])
 
 
+@pytest.mark.full
 def test_every_machine_is_run_and_one_failure_is_enough(tmp_path, monkeypatch, capfd):
     (tmp_path / "test_it.py").write_text(
         "import os\ndef test_it():\n    assert os.environ['OPENBLAS_CORETYPE'] != 'Haswell'\n"

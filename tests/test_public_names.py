@@ -71,6 +71,7 @@ def test_an_unknown_name_is_an_attribute_error():
         exec("from dpgp_core import cloak")
 
 
+@pytest.mark.full
 def test_importing_the_package_loads_nothing_else():
     loaded = "[name for name in sys.modules if name.startswith(('numpy', 'scipy', 'dpgp_core.'))]"
     assert python(f"import dpgp_core, sys; print({loaded})") == "[]"

@@ -53,6 +53,7 @@ def installed(wheel, tmp_path_factory):
     return str(python)
 
 
+@pytest.mark.full
 def test_it_holds_the_core_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -64,6 +65,7 @@ def test_it_holds_the_core_and_nothing_else(wheel):
     assert wheel.stat().st_size < 500_000
 
 
+@pytest.mark.full
 def test_its_description_is_the_projects(wheel):
     with zipfile.ZipFile(wheel) as archive:
         [name] = [name for name in archive.namelist() if name.endswith("/METADATA")]
@@ -82,6 +84,7 @@ def test_its_description_is_the_projects(wheel):
     }
 
 
+@pytest.mark.full
 def test_the_readmes_example_runs_from_it(installed, tmp_path):
     [code] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
     (tmp_path / "programs").mkdir()
@@ -92,6 +95,7 @@ def test_the_readmes_example_runs_from_it(installed, tmp_path):
     assert "Guarantee(" in call(installed, "programs/example.py", cwd=tmp_path)
 
 
+@pytest.mark.full
 def test_it_leaves_another_package_alone(installed, tmp_path):
     code = "import dpgp_core, datasets; print(datasets.OWNER, dpgp_core.__version__, dpgp_core.__file__)"
     owner, version, path = call(installed, "-c", code, cwd=tmp_path).strip().rsplit(" ", 2)
@@ -100,5 +104,6 @@ def test_it_leaves_another_package_alone(installed, tmp_path):
     assert str(ROOT) not in path
 
 
+@pytest.mark.full
 def test_its_command_line_runs(installed, tmp_path):
     assert "y_bounds" in call(installed, "-m", "dpgp_core", "template", cwd=tmp_path)

@@ -4,6 +4,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from dpgp_core.release import spec_from_json, spec_to_json
 from dpgp_core.release.specification import EXAMPLE
 
@@ -22,6 +24,7 @@ def run(*arguments, cwd):
     )
 
 
+@pytest.mark.full
 def test_a_terminal_that_shows_no_umlauts_does_not_spoil_a_release(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     config = spec_to_json(replace(EXAMPLE, unit="eine Größe"))
@@ -32,6 +35,7 @@ def test_a_terminal_that_shows_no_umlauts_does_not_spoil_a_release(tmp_path, mon
     assert r"eine Gr\xf6\xdfe" in done.stdout
 
 
+@pytest.mark.full
 def test_the_module_runs_and_its_exit_codes_reach_the_shell(tmp_path):
     template = run("template", cwd=tmp_path)
     assert (template.returncode, template.stderr) == (0, "")

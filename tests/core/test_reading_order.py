@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 import numpy as np
+import pytest
 
 import datasets
 from dpgp_core import BayesCloaking, Dataset
@@ -62,6 +63,7 @@ def private_table(protects: Protects, people: bool) -> Dataset:
     )
 
 
+@pytest.mark.full
 def test_private_values_are_in_sight_in_the_files_that_are_named_and_in_no_others() -> None:
     runs = [(protects, people) for protects in ("outputs", "inputs and outputs") for people in (False, True)]
     found = [in_sight(protects, people) for protects, people in runs]

@@ -51,6 +51,7 @@ def change(parameters, R_y, R_phi, c, m):
     return math.sqrt((moved_A**2).sum() + c * (moved_B**2).sum())
 
 
+@pytest.mark.full_for("0.05-1.2-1.0", "0.5-0.3-2.5", "2.0-0.3-2.5")
 @pytest.mark.parametrize(  # c / c*: below 1 the second case of the formula
     ("ratio", "R_y", "R_phi"), [(0.05, 1.2, 1.0), (0.5, 0.3, 2.5), (1.0, 1.2, 1.0), (2.0, 0.3, 2.5), (8.0, 1.2, 1.0)]
 )
@@ -84,6 +85,7 @@ def test_noise_scales():
     assert scales.sa == pytest.approx(1.7 * 1.2 * 3 * (1 / math.sqrt(2) + math.sqrt(2)))
 
 
+@pytest.mark.full
 def test_noise_of_the_symmetric_matrix():
     noise, rng = NoiseScales(sa=0.5, sb=2.0), np.random.default_rng(1)
     drawn = [add_noise(np.ones(3), np.eye(3), noise, rng) for _ in range(20_000)]

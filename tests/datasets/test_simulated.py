@@ -111,6 +111,7 @@ def test_published_noise_to_signal_ratios(ratio, noise):
     assert noise / (1 - noise) == pytest.approx(ratio, abs=0.005)
 
 
+@pytest.mark.full
 def test_the_path_has_the_exponential_covariance():
     rng = np.random.default_rng(1)
     x = np.array([0.7, 0.0, 0.2, 1.0])

@@ -110,6 +110,7 @@ def test_the_server_is_an_ordinary_user_and_the_image_holds_no_secret():
     assert "SECRET" not in DOCKERFILE.upper().replace("SECRETS.TOML", "")
 
 
+@pytest.mark.full
 def test_everything_the_app_imports_is_copied_and_nothing_that_is_not_there():
     copied = {path for line in arguments("COPY") if "--from" not in line for path in line.split()[:-1]}
     assert [path for path in copied if not (ROOT / path).exists()] == []

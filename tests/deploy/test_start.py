@@ -94,6 +94,7 @@ def test_a_server_whose_ledgers_would_not_last_says_so_and_does_not_start(tmp_pa
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+@pytest.mark.full
 def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
     wrong = {"DPGP_WORKERS": "0", "DPGP_CACHE_MB": "ten", "DPGP_HOSTS": "a b"}
     said = refused(**wrong)

@@ -169,10 +169,12 @@ def test_links_open_that_somebody_sent(on_a_desk, own_server):
     visit.page.close()
 
 
+@pytest.mark.full_for("your_data")
 def test_it_draws_on_a_telephone(phone):
     check_drawn(phone)
 
 
+@pytest.mark.full_for("how_cloaking_works", "london_noise_map")
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
 def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_desk(desk):
     check_first_screen(desk, largest=28, share=0.6)

@@ -48,6 +48,7 @@ def saved(page, kind):
     return download.value.suggested_filename, path.read_bytes()
 
 
+@pytest.mark.full
 def test_a_picture_comes_as_svg_and_png_in_both_shapes_and_the_camera_is_gone(visit):
     page = visit.open("kung_curves?mechanism=refined")
     assert not page.locator("[data-title*='ownload plot']").count()
@@ -74,6 +75,7 @@ def test_a_picture_comes_as_svg_and_png_in_both_shapes_and_the_camera_is_gone(vi
     assert not visit.errors
 
 
+@pytest.mark.full
 def test_the_map_has_one_too(visit):
     page = visit.open("london_noise_map?mechanism=refined&map=noise")
     pictures(page)
@@ -86,6 +88,7 @@ def test_the_map_has_one_too(visit):
     assert not visit.errors
 
 
+@pytest.mark.full
 def test_a_toolbar_is_one_stop_and_arrow_keys_move_within_it(visit):
     page = visit.open("kung_curves?mechanism=refined")
     page.locator(".stMain h1").first.click()

@@ -14,6 +14,7 @@ from pages._ui.model import Draw, usual
 from tests.pages.reading import page_text, traces
 
 
+@pytest.mark.full_for("cloaking")
 @pytest.mark.parametrize("mechanism", ["cloaking", "gp_prior"])
 def test_best_attack_on_gaussian_noise_has_the_exact_area(seen, mechanism):
     app = seen("attack", attack_on=mechanism, delta="0.01")
@@ -22,6 +23,7 @@ def test_best_attack_on_gaussian_noise_has_the_exact_area(seen, mechanism):
     assert float(app.metric[0].value) == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.full_for("paths")
 @pytest.mark.parametrize("attack_on", ["paths", "cloaking", "gp_prior"])
 def test_proven_epsilon_stays_below_the_promise(seen, attack_on):
     app = seen("attack", attack_on=attack_on, shadows="3000")

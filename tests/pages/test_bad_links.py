@@ -74,6 +74,7 @@ def test_a_page_with_a_bad_link_stands_as_usual_until_a_control_is_moved(seen):
     assert not app.warning
 
 
+@pytest.mark.full
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.text(max_size=300))
 def test_the_sentence_holds_the_value_in_one_code_span(raw):
@@ -232,6 +233,7 @@ def test_a_sentence_says_why_and_what_is_shown_instead(key, value, reason, shown
     assert warning.value == f"The link asks for {key} = `{value}`: {reason}. Showing {key} = {shown} instead."
 
 
+@pytest.mark.full
 def test_only_controls_that_are_data_are_bound_to_the_address():
     bound = [path for path in (ROOT / "pages").rglob("*.py") if "query-params" in path.read_text()]
     assert bound == [ROOT / "pages/_ui/look/controls.py"]

@@ -71,6 +71,7 @@ def test_lessons_lead_to_what_is_linked():
     assert {"compare_dataset": "london_hexes", "bins": compute.LINKED["london_hexes"]} in dict(words.LESSONS).values()
 
 
+@pytest.mark.full_for("kung_curves", "lengthscale_choice")
 @pytest.mark.usefixtures("used")
 @pytest.mark.parametrize("page", PAGES)
 def test_whoever_opens_a_page_first_waits_for_nothing_long(open_page, monkeypatch, page):

@@ -188,6 +188,7 @@ def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monke
     assert "of other data" in warned[0]
 
 
+@pytest.mark.full_for("bayes_cells")
 @pytest.mark.parametrize("name", contenders.CONTENDERS)
 def test_a_release_of_every_contender_is_drawn_with_its_interval(name):
     data, place = load_dataset("toy_1d"), cloaking.scene("toy_1d")
@@ -259,6 +260,7 @@ def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(seen):
     assert any(contenders.NOTE in each.value for each in app.caption)
 
 
+@pytest.mark.full
 def test_interval_scores_are_half_widths_and_what_lies_outside(seen):
     table = seen("compare", epsilon="1").dataframe[0].value
     score, half = (table.filter(like=name).iloc[:, 0] for name in ("interval score", "95 % interval, ±"))
@@ -301,6 +303,7 @@ def test_the_share_beyond_the_bounds_is_that_of_the_prior():
     )
 
 
+@pytest.mark.full
 def test_no_output_is_read():
     data = load_dataset("toy_1d")
     other = replace(data, y=data.y[::-1])

@@ -68,6 +68,7 @@ def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatc
     assert contenders.needed(data, CONTEST, CONTENDERS[0], 0.3) == pytest.approx(needed, rel=1e-10)
 
 
+@pytest.mark.full
 @with_dask
 def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeypatch):
     monkeypatch.setitem(STUDIES, "curve", replace(STUDIES["curve"], searched=2))
@@ -80,6 +81,7 @@ def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeyp
     assert seen[-1] == pytest.approx(1)
 
 
+@pytest.mark.full
 @with_dask
 def test_an_address_given_wins_over_the_environment(cluster, monkeypatch):
     monkeypatch.setenv(VARIABLE, DEAD)

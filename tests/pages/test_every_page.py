@@ -19,6 +19,9 @@ from tests.pages.reading import ROOT, page_text
 PAGES = [page.file for page in menu.PAGES]
 
 
+@pytest.mark.full_for(
+    "compare", "excursion_sets", "lengthscale_choice", "london_noise_map", "sparse_dp_gp", "start", "your_data"
+)
 @pytest.mark.parametrize("page", PAGES)
 def test_page_shows_question_answer_picture_table_and_guarantee(open_page, seen, page):
     app = seen(page) if page != "your_data" else open_page(page)
@@ -107,6 +110,7 @@ def test_every_lesson_is_read_by_the_settings_of_its_page(seen, file):
             assert (settings.chosen(page.settings) != untouched) >= bool(own & address.keys())
 
 
+@pytest.mark.full_for("lengthscale_choice")
 @pytest.mark.parametrize("page", ["kung_curves", "lengthscale_choice"])
 def test_tables_show_as_many_digits_as_mean_something(seen, page):
     [first, *_] = seen(page).dataframe

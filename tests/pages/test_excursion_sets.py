@@ -86,6 +86,7 @@ def test_neither_is_the_dimmest_colour_in_the_dark():
     assert figures.LAYERS["overlap"].colours(np.array([0.0, 1.0]))[0][3] < 100  # of 255
 
 
+@pytest.mark.full
 def test_released_paths_are_drawn_and_truth_only_under_the_overlay(seen):
     app = seen("excursion_sets", paths="3")
     assert {"truth", "without privacy", "published path", "Bayes cloaking"} <= set(traces(app, 1))
@@ -105,6 +106,7 @@ def test_every_row_of_sets_has_room_for_its_name_above_it():
     assert (rows[0], low, high) == ("truth", len(rows) - 0.5, -0.9)  # the first lost its name where 0.1 was left
 
 
+@pytest.mark.full
 def test_london_table_and_map_do_not_tell_where_the_records_are(seen):
     app = seen("excursion_sets", excursion="london", overlay="false")
     assert list(app.selectbox(key="excursion_layer").options) == [
@@ -138,6 +140,7 @@ def test_the_cutoff_does_not_look_at_the_data():
     assert not any(np.array_equal(X, dataset.X) for X in targets.X)
 
 
+@pytest.mark.full_for("curve")
 @pytest.mark.parametrize("kind", ["curve", pytest.param("london", marks=pytest.mark.full)])
 def test_search_keeps_its_budget_and_reports_progress(kind):
     done = []
@@ -255,6 +258,7 @@ def test_probabilities_hold_for_hexagons_that_were_left_out():
     holds(read.probability, data.y[test] >= 0)
 
 
+@pytest.mark.full
 def test_the_release_costs_what_one_path_costs_and_protects_the_same():
     found = compute.explore(replace(LINE, L=3), 0.5)
     bayes = compute.bayes_set(found)
@@ -264,6 +268,7 @@ def test_the_release_costs_what_one_path_costs_and_protects_the_same():
     assert bayes.guarantee.protects == found.guarantee.protects == "inputs and outputs"
 
 
+@pytest.mark.full
 def test_another_threshold_reads_the_same_release():
     prediction, guarantee = compute.released(LINE, 3.0), compute.mechanism(0.3, 3.0, 1e-4).guarantee
     low, high = (compute.read(prediction, replace(LINE, threshold=level), guarantee) for level in (-0.4, 0.4))

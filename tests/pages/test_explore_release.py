@@ -68,6 +68,7 @@ def y_of(app: AppTest, name: str) -> object:
     return traces(app)[name]["y"]
 
 
+@pytest.mark.full
 def test_free_refits_change_the_curve_and_not_epsilon(seen):
     app = seen("explore_release")
     assert not app.exception
@@ -106,6 +107,7 @@ def test_a_threshold_is_answered_with_probabilities(seen):
     assert not app.exception
 
 
+@pytest.mark.full
 def test_an_uploaded_release_stays_in_its_session(open_page, files, monkeypatch):
     app = uploaded(open_page, zipped(files))
     assert not app.exception
@@ -160,6 +162,7 @@ def of_people_in_a_corner() -> tuple[Explored, reading.Filtered, np.ndarray]:
     return found, statistic.refit_over_box(found, Refit("EQ", 50)), X
 
 
+@pytest.mark.full
 def test_the_axis_shows_all_that_is_drawn_and_no_more_and_bounds_only_in_sight(found):
     read = statistic.refit_over_box(found, Refit("EQ", 50))
     for view in (WHOLE, dataclasses.replace(WHOLE, level=0.5), dataclasses.replace(WHOLE, of="outputs")):
@@ -172,6 +175,7 @@ def test_the_axis_shows_all_that_is_drawn_and_no_more_and_bounds_only_in_sight(f
         assert lines == [bound for bound in read.bounds if low <= bound <= high]
 
 
+@pytest.mark.full
 def test_a_map_has_no_colour_where_nobody_is_and_is_said_to_be_hatched_there():
     found, read, X = of_people_in_a_corner()
     figure = figures.picture(found.statistics, read, WHOLE)
@@ -339,6 +343,7 @@ VIEWS = {  # address, traces, and what is said of them
 }
 
 
+@pytest.mark.full_for("centiles of groups", "groups", "level of groups")
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_is_drawn_for_each_group_and_told_in_words(seen, view):
     address, drawn, told = VIEWS[view]
@@ -350,6 +355,7 @@ def test_every_view_is_drawn_for_each_group_and_told_in_words(seen, view):
     assert re.search(told, described), described
 
 
+@pytest.mark.full
 def test_women_and_men_have_a_curve_each_and_can_be_looked_at_alone(open_page):
     app = open_page("explore_release", **GROUPED)
     both = traces(app)["men and boys"]["y"]
@@ -359,6 +365,7 @@ def test_women_and_men_have_a_curve_each_and_can_be_looked_at_alone(open_page):
     assert "women and girls" not in str(dict(app.query_params))
 
 
+@pytest.mark.full
 def test_the_difference_of_two_groups_has_a_range_and_its_table(seen):
     app = seen("explore_release", explore_shown="difference", **GROUPED)
     table = app.dataframe[0].value
@@ -377,6 +384,7 @@ def test_without_groups_no_difference_is_offered(seen):
     assert not [each for each in app.selectbox if "own_explored" in each.key]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mechanism", ["bayes_cells", "bayes"])
 def test_a_published_release_of_groups_can_be_explored(open_page, mechanism, monkeypatch):
     spec = spec_of(mechanism=mechanism, grid=[7, None])

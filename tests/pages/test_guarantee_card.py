@@ -70,6 +70,7 @@ def test_a_formula_without_proof_is_no_promise():
     assert "ε = 153" in rows["How sure"]  # epsilon_of(0.065105, 0.01)
 
 
+@pytest.mark.full
 def test_each_row_has_its_plain_explanation_and_risk_its_colour(seen):
     bodies = [
         element.proto.body

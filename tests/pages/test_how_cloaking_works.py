@@ -90,6 +90,7 @@ def test_the_sums_of_a_stage_are_highlighted_one_at_a_time(seen):
     assert [line.get("opacity", 1) for line in played] == [1] + [0] * (len(played) - 1)
 
 
+@pytest.mark.full
 def test_the_steps_are_walked_by_buttons_and_every_step_has_one_title(open_page):
     app = open_page(PAGE)
     assert "cloaking noise" not in traces(app, 1)
@@ -330,6 +331,7 @@ def plan(kung):
     return described(kung)
 
 
+@pytest.mark.full
 def test_the_rows_drawn_are_those_of_a_draw_of_the_mechanism(open_page, kung, plan):
     app = open_page(PAGE, step="measured", stage="3")
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5)
@@ -368,6 +370,7 @@ def test_small_epsilons_have_three_stages_and_the_last_is_drawn(open_page):
     assert "one sum of stage 3:" in "".join(each.value for each in app.caption)
 
 
+@pytest.mark.full
 def test_figures_and_sentences_say_the_same(open_page, plan):
     app = open_page(PAGE, step="measured", more_measured="true")
     shown = page_text(app)
@@ -384,6 +387,7 @@ def test_figures_and_sentences_say_the_same(open_page, plan):
         assert float(re.match(r"[\d.]+", metrics[label])[0]) == pytest.approx(value, rel=0.05)
 
 
+@pytest.mark.full
 def test_an_epsilon_beyond_the_grid_joins_it(open_page):
     app = open_page(PAGE, step="measured", more_measured="true", epsilon="50", dataset="toy_1d")
     assert list(traces(app, RANKS)["stage 1"]["x"])[-1] == "50"

@@ -139,6 +139,7 @@ def test_what_nobody_asks_for_any_more_is_given_back_but_for_first_visits(monkey
     assert 3 * 8000 > jobs.size > 2 * 8000
 
 
+@pytest.mark.full
 def test_a_process_gives_back_what_a_task_has_freed():
     pool, megabytes = Workers(1), []
     try:
@@ -284,6 +285,7 @@ def test_a_killed_worker_is_called_that_and_leaves_no_zombie(jobs, tmp_path):
     wait_until(lambda: not killed.exists(), "the killed process to be gone, and no zombie")
 
 
+@pytest.mark.full
 def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(jobs, tmp_path, monkeypatch):
     jump = iter(range(10**6))
     with monkeypatch.context() as clock:

@@ -46,6 +46,7 @@ def stages(cold, monkeypatch):
     return calls
 
 
+@pytest.mark.full_for("refined-RefinedCloaking")
 @pytest.mark.parametrize(("name", "kind"), [("cloaking", Cloaking), ("refined", RefinedCloaking)])
 def test_error_on_screen_is_the_error_of_the_core(seen, name, kind):
     app = seen("kung_curves", mechanism=name, delta="0.01")
@@ -57,6 +58,7 @@ def test_error_on_screen_is_the_error_of_the_core(seen, name, kind):
     assert shown(app.metric[1].value) == pytest.approx(6.37, abs=0.05)
 
 
+@pytest.mark.full_for("cloaking")
 @pytest.mark.parametrize(
     "mechanism", ["cloaking", *(pytest.param(each, marks=pytest.mark.full) for each in ("refined", "gp_prior"))]
 )
@@ -92,6 +94,7 @@ def test_numbers_depend_on_the_budget_and_not_on_the_reading_model(open_page, st
     assert not app.exception
 
 
+@pytest.mark.full
 def test_draws_compose_on_screen_and_over_the_session(open_page):
     app = open_page("kung_curves", draws="5", delta="0.01", mechanism="refined")  # its plan serves every budget
     spent = shown(app.metric[3].value.replace("ε = ", ""))
@@ -104,6 +107,7 @@ def test_draws_compose_on_screen_and_over_the_session(open_page):
     assert "hide nothing from someone who sees two" in captions
 
 
+@pytest.mark.full
 def test_halls_formula_above_epsilon_one_is_marked_as_no_promise(seen):
     app = seen("kung_curves", epsilon="50", delta="0.01", mechanism="cloaking", calibration="hall")
     assert "not established: the formula is not proven at ε = 50" in page_text(app)
@@ -162,6 +166,7 @@ def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_b
 ASKED = usual("kung"), Design(), Draw(epsilon=1.0, delta=0.01)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("published", [False, True], ids=["ours", "of 2018"])
 def test_centiles_are_in_order_and_about_the_curve(published):
     model, design, draw = ASKED

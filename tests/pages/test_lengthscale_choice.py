@@ -14,6 +14,7 @@ from tests.pages.reading import numbers, page_text, traces
 GRID = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
 
 
+@pytest.mark.full_for("kung")
 @pytest.mark.parametrize("dataset", ["kung", pytest.param("london_hexes", marks=pytest.mark.full)])
 def test_each_column_is_a_distribution_and_strong_privacy_makes_long_lengthscales_likely(seen, dataset):
     app = seen("lengthscale_choice", choice_dataset=dataset)
@@ -45,6 +46,7 @@ def test_errors_of_prices_are_shares_of_the_price_as_on_other_pages(seen):
     assert f"Bayes cloaking needs no choice: its error is {text.number(bayes)} %." in page_text(app)
 
 
+@pytest.mark.full
 def test_choice_and_release_compose(seen):
     app = seen("lengthscale_choice", epsilon="0.5", selection_epsilon="0.5", delta="0.01")
     assert app.metric[-1].value == "ε = 0.5"  # as the card says, which is about the choice
@@ -56,6 +58,7 @@ def test_choice_and_release_compose(seen):
     assert shown < 1.0
 
 
+@pytest.mark.full
 def test_a_larger_choice_budget_costs_less_error(seen):
     little, much = (seen("lengthscale_choice", selection_epsilon=budget).metric[0].value for budget in ("0.1", "10"))
     assert float(much.split()[0]) < float(little.split()[0])
@@ -75,6 +78,7 @@ def test_both_mechanisms_of_choice(seen):
         assert name in page_text(app)
 
 
+@pytest.mark.full
 def test_rows_arrive_one_after_the_other_and_the_last_is_the_whole(cold, monkeypatch):
     wished = []
     monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))

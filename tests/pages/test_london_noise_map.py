@@ -46,6 +46,7 @@ def test_the_map_is_greater_london_and_one_ring_around_it_each_cell_once_without
     assert layers(app)["outline-noise"]["data"]
 
 
+@pytest.mark.full
 def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
     table = seen("london_noise_map", mechanism="refined").dataframe[0].value
     noise = table["privacy noise [times too high or too low]"]
@@ -174,6 +175,7 @@ def test_steps_of_a_scale_cover_the_values_and_are_told_apart(values):
     assert len(set(written)) == 7
 
 
+@pytest.mark.full
 def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overlay(seen):
     app = seen("london_noise_map", overlay="false", epsilon="0.1", map="truth")
     table = app.dataframe[0].value
@@ -183,6 +185,7 @@ def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overl
     assert "map = `truth`" in app.warning[0].value
 
 
+@pytest.mark.full
 def test_two_maps_share_one_scale(seen):
     app = seen(
         "london_noise_map", mechanism="refined", beside="true", epsilon="5", map="noise"
@@ -274,6 +277,7 @@ def sales_result():
     return results.Result(model, design, draw, few, scene, plain, fit, plan, samples, guarantee, intervals)
 
 
+@pytest.mark.full
 def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
     data, label = sales_result.dataset, sales_result.dataset.labels["cell"]
     table = cell_table(sales_result, overlay=True).set_index("cell")
@@ -285,6 +289,7 @@ def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
     assert table["true price [GBP] (not private)"].isna().sum() == len(table) - len(set(label))
 
 
+@pytest.mark.full_for("noise")
 @pytest.mark.parametrize("kind", ["noise", "truth"])
 def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind):
     sizes = []
@@ -360,6 +365,7 @@ def test_frames_have_the_law_of_the_noise_along_the_directions(found):
     np.testing.assert_allclose(sds, np.broadcast_to(expected, sds.shape), rtol=0.25)
 
 
+@pytest.mark.full
 def test_each_direction_is_a_map_with_its_share_and_what_one_hexagon_moves(seen, found):
     app = seen(PAGE, mechanism="cloaking", directions="true")
     svg, titles = drawn(app)
@@ -380,6 +386,7 @@ def test_the_moving_map_holds_every_frame_and_a_player(seen, found):
     assert 0.4 < outlines[0].mean() < 0.9
 
 
+@pytest.mark.full
 def test_a_release_in_stages_shows_cloakings_directions_and_says_so(seen):
     app = seen(PAGE, mechanism="bayes", directions="true")
     assert any("this shows plain cloaking" in each.value for each in app.caption)

@@ -31,6 +31,7 @@ def shown(name: str, mechanism: str, first: int, count: int):
     return computed.run(usual(name), Design(mechanism), draw)
 
 
+@pytest.mark.full_for("bayes")
 @pytest.mark.parametrize("mechanism", KUNG)
 def test_a_draw_of_a_curve_is_the_same_beside_any_others(mechanism):
     alone = {number: shown("kung", mechanism, number, 1) for number in (1, 2, 5)}
@@ -49,6 +50,7 @@ def test_a_draw_of_a_map_is_the_same_beside_any_others(mechanism):
     np.testing.assert_allclose(several.samples[0], one.samples[0], atol=1e-6)
 
 
+@pytest.mark.full
 def test_a_growth_chart_is_of_the_first_draw_whatever_is_beside_it():
     one, several = (computed.growth_of(shown("kung", "bayes", 1, count)) for count in (1, 5))
     np.testing.assert_allclose(several.values, one.values, atol=1e-5)
@@ -61,6 +63,7 @@ def test_a_path_is_the_same_beside_any_others():
     np.testing.assert_allclose(many[:3], three, atol=1e-9)
 
 
+@pytest.mark.full
 def test_pages_show_it_so(seen):
     def published(number, **address):
         table = seen("kung_curves", mechanism="refined", **address).dataframe[0].value
@@ -69,6 +72,7 @@ def test_pages_show_it_so(seen):
     np.testing.assert_allclose(published(2, draws="3"), published(1, draw="2"), atol=2e-4)
 
 
+@pytest.mark.full
 def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
     explored = exploring.drawn(ExampleDraw("kung", 1.0, offers.DELTA, 3))
     shown_there = shown("kung", "bayes", 3, 1)
@@ -104,6 +108,7 @@ def drawn(app):
     return svg, [each.text for each in texts], bold
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("three", ["epsilon", "kernel", "lengthscale"])
 def test_three_maps_have_one_scale_and_one_legend(seen, three):
     app = seen("london_noise_map", mechanism="refined", map="noise", three=three)
@@ -116,6 +121,7 @@ def test_three_maps_have_one_scale_and_one_legend(seen, three):
     assert {each.key for each in app.get("deck_gl_json_chart")} == {"hexagons"}  # and the map itself
 
 
+@pytest.mark.full
 def test_three_curves_have_the_same_axes_and_people_with_the_overlay_only(seen):
     for overlay, people in (("false", 0), ("true", 287)):
         svg, texts, _ = drawn(seen("kung_curves", mechanism="refined", three="epsilon", overlay=overlay))

@@ -126,6 +126,7 @@ def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(seen
     assert not [each for each in app.number_input if each.key.startswith("target")]  # its default is an error
 
 
+@pytest.mark.full_for("lengthscale_choice")
 @pytest.mark.parametrize("step", [step for step in tour.STEPS if step.from_true_data], ids=lambda step: step.page)
 def test_the_tour_keeps_its_answer_to_itself_without_the_overlay(seen, step):
     number = tour.STEPS.index(step) + 1

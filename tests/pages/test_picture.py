@@ -171,6 +171,7 @@ def test_published_maps_are_the_same_whatever_the_prices_were(kind):
     assert map_of(result, kind, True) == map_of(changed, kind, True)
 
 
+@pytest.mark.full
 def test_a_map_of_true_prices_has_nothing_to_publish(open_page, monkeypatch):
     made = {}
     monkeypatch.setattr(pictures, "button", lambda key, drawn: made.setdefault(key, drawn()))
@@ -227,6 +228,16 @@ def test_the_screen_is_stamped_across():
     assert len(markers) == result.dataset.n
 
 
+@pytest.mark.full_for(
+    "compare",
+    "excursion_sets",
+    "explore_release",
+    "kung_curves",
+    "lengthscale_choice",
+    "london_noise_map",
+    "sparse_dp_gp",
+    "start",
+)
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "your_data"])
 def test_every_figure_and_map_has_one_picture_button_and_no_camera_and_can_be_drawn(monkeypatch, open_page, page):
     made, button = {}, pictures.button

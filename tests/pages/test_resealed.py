@@ -48,6 +48,7 @@ def test_what_nobody_can_declare_is_refused(edit):
         statistic.opened(altered)
 
 
+@pytest.mark.full
 def test_numbers_that_no_model_can_read_are_a_sentence_and_there_is_a_way_back(open_page, monkeypatch):
     app = open_page("explore_release")
     monkeypatch.setattr(statistic, "refit_over_box", lambda *_: 1 / 0)
@@ -57,6 +58,7 @@ def test_numbers_that_no_model_can_read_are_a_sentence_and_there_is_a_way_back(o
     assert [each.label for each in app.button if each.label.startswith("Back")]
 
 
+@pytest.mark.full
 def test_what_is_not_finite_is_not_drawn(monkeypatch):
     files = fuzz.of_records()
     read = statistic.refit_over_box(statistic.opened(files), Refit("EQ", 50))

@@ -22,6 +22,7 @@ from tests.pages.reading import numbers, page_text, traces
 TOY = SparseSetting("toy_1d", 1.0, 0.03, 13, 1.0, 0.01, 1)
 
 
+@pytest.mark.full
 def test_curves_and_bands_are_called_what_they_are(seen):
     app = seen("sparse_dp_gp", overlay="false")
     assert {"ours: whitened", "the paper's", "Bayes cloaking"} <= set(traces(app))
@@ -38,6 +39,7 @@ def test_views_that_compare_with_true_data_ask_for_the_overlay(seen, shown):
     assert "switch “True data shown” on" in app.info[-1].value
 
 
+@pytest.mark.full
 def test_beside_true_data_curves_are_drawn_as_differences_from_the_one_without_privacy(seen):
     app, published = seen("sparse_dp_gp"), seen("sparse_dp_gp", overlay="false")
     drawn, curves = traces(app), traces(published)
@@ -139,6 +141,7 @@ def test_numbered_draws_are_called_what_they_are(open_page):
     assert expected <= found <= 1.01 * expected
 
 
+@pytest.mark.full
 def test_what_one_page_shows_counts_on_another_about_the_same_people(open_page):
     app = open_page("sparse_dp_gp", sparse_data="kung")
     assert "3 separate real releases of the settings seen" in said_in_sidebar(app)  # ours, the paper's, Bayes cloaking

@@ -39,6 +39,7 @@ def result():
     return computed.run(KUNG, Design(), DRAW)
 
 
+@pytest.mark.full
 def test_draws_on_a_page_are_releases_of_the_core(result):
     data, scene = result.dataset, result.scene
     plan = MECHANISM.plan_for(data, scene.X_test)
@@ -52,6 +53,7 @@ def test_draws_on_a_page_are_releases_of_the_core(result):
     assert result.guarantee == release.guarantee.repeated(2)
 
 
+@pytest.mark.full
 def test_the_pages_model_reads_among_others_and_numbers_stay(result):
     other = computed.run(replace(KUNG, lengthscale=5.0), Design(), DRAW)
     automatic = staged.models(result.dataset, BUDGET, KUNG)  # untouched, the page's model joins none
@@ -186,6 +188,7 @@ def test_errors_are_of_releases_of_the_core_on_people_left_out():
     np.testing.assert_allclose(left_out.simulated_errors(budget).errors, expected, rtol=1e-9)
 
 
+@pytest.mark.full
 def test_another_model_reads_what_was_simulated(monkeypatch):
     longer, shorter = (replace(KUNG, lengthscale=times * KUNG.lengthscale) for times in (2, 0.2))
     first = computed.errors(longer, Design(), OPENING)  # of the page's own, results ship
@@ -195,6 +198,7 @@ def test_another_model_reads_what_was_simulated(monkeypatch):
     assert not np.array_equal(other, first)
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("cold")
 def test_a_page_has_people_left_out_before_it_draws(monkeypatch, open_page):
     wishes = []

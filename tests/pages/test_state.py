@@ -195,6 +195,7 @@ def test_a_pinned_release_is_spent_as_well(open_page):
     assert float(beside(app).split("= ")[1].rstrip(".")) > float(beside(alone).split("= ")[1].rstrip("."))
 
 
+@pytest.mark.full_for("<script>alert(1)</script>", "kung_curves?epsilon=0.37")
 @pytest.mark.parametrize(
     "raw",
     [
@@ -241,6 +242,7 @@ def test_without_the_overlay_no_error_is_compared(open_page):
     assert not [label for label in row(app) if "error" in label]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", ["kung_curves", "london_noise_map"])
 def test_a_link_is_read_by_the_controls_that_wrote_it(open_page, page):
     kind = ReleaseSettings if page == "kung_curves" else MapSettings
@@ -253,6 +255,7 @@ def test_a_link_is_read_by_the_controls_that_wrote_it(open_page, page):
             settings.chosen(kind)
 
 
+@pytest.mark.full
 def test_the_map_compares_figures_with_a_pinned_setting(open_page):
     app = press(open_page("london_noise_map", epsilon="2", mechanism="refined"), "pin_this")
     app.select_slider(key="epsilon").set_value(5).run()
@@ -270,6 +273,7 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
     assert row(open_page("london_noise_map", **link(app))) == shown
 
 
+@pytest.mark.full
 def test_a_pin_that_leaves_something_out_is_not_said_to_be_the_same_otherwise(open_page):
     toy = {"dataset": "toy_1d", "mechanism": "cloaking"}
     app = open_page(PAGE, pin="kung_curves?epsilon=2&dataset=toy_1d&mechanism=cloaking", lengthscale_units="2", **toy)

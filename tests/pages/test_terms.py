@@ -113,6 +113,7 @@ CONTROLS = (
 )
 
 
+@pytest.mark.full_for("compare", "sparse_dp_gp")
 @pytest.mark.parametrize(("address", "title", "first"), PAGES, ids=[address for address, *_ in PAGES])
 def test_a_page_shows_its_title_headline_and_few_controls(seen, address, title, first):
     file, _, query = address.partition("?")
@@ -133,6 +134,7 @@ def test_what_everybody_picks_is_in_sight_without_a_click(seen, page):
     assert says is None or [each for each in captions if says in each], captions
 
 
+@pytest.mark.full
 def test_london_says_which_methods_read_kernel_and_lengthscale_for_nothing(seen):
     said = "Changing these costs no privacy; they re-read the same release."
     for page in ("london_noise_map", "kung_curves"):
@@ -209,6 +211,7 @@ def test_compare_tells_each_curve_at_three_budgets(seen):
     assert re.search(r"Without privacy: [\d.]+ cm\.", said)
 
 
+@pytest.mark.full
 def test_lengthscale_choice_tells_the_likeliest_and_how_errors_run(seen):
     app = seen("lengthscale_choice")
     said = "".join(each.proto.alt for each in app.get("plotly_chart"))

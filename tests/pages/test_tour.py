@@ -48,6 +48,7 @@ def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
     assert len({first, *others, last}) == len(tour.STEPS) == 7
 
 
+@pytest.mark.full_for("4", "5", "7")
 @pytest.mark.parametrize("number", NUMBERS)
 def test_each_state_link_opens_its_page_in_its_state_between_its_neighbours(seen, number):
     app, step = open_step(seen, number), tour.STEPS[number - 1]
@@ -66,6 +67,7 @@ def test_each_state_link_opens_its_page_in_its_state_between_its_neighbours(seen
         assert found.get(label) == there
 
 
+@pytest.mark.full
 def test_leaving_takes_the_tour_out_of_the_address_and_keeps_the_rest(open_page):
     app = open_step(open_page, 3).button(key="tour_leave").click().run()
     assert "tour" not in app.query_params
@@ -158,6 +160,7 @@ def test_claim_3_twice_the_epsilon_is_a_little_more_than_half_the_noise():
     assert tour.kung_noise(0.5, True) > 1.8 * tour.kung_noise(0.5, False)
 
 
+@pytest.mark.full
 def test_claim_4_few_neighbours_are_dear_and_a_short_lengthscale_is_dear_everywhere():
     dense, empty = tour.london_noise(15.0)
     dense_8, empty_8 = tour.london_noise(8.0)
@@ -166,6 +169,7 @@ def test_claim_4_few_neighbours_are_dear_and_a_short_lengthscale_is_dear_everywh
     assert empty_8 > dense_8
 
 
+@pytest.mark.full
 def test_claim_5_more_privacy_wants_a_longer_lengthscale(seen):
     private, loose = tour.best_lengthscales()
     assert private > loose
@@ -174,6 +178,7 @@ def test_claim_5_more_privacy_wants_a_longer_lengthscale(seen):
         assert f"{best:g} years" in [metric.value for metric in app.metric if metric.label == "Best if known"]
 
 
+@pytest.mark.full
 def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_paths():
     def proven(found):
         return found.epsilon_lower / found.guarantee.budget.epsilon
@@ -188,6 +193,7 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
     assert proven(attacked(paths)) < 0.2
 
 
+@pytest.mark.full
 def test_claim_7_accuracy_costs_privacy_and_which_epsilon_gives_it_is_read_off(seen):
     nine, eight = tour.needed(9.0), tour.needed(8.0)
     assert eight > 1.3 * nine
@@ -208,6 +214,7 @@ def read(pattern, app):
     return float(re.search(pattern, page_text(app))[1])
 
 
+@pytest.mark.full
 def test_how_probable_a_value_is_near_the_one_without_privacy(seen):
     app = seen("kung_curves", mechanism="refined", epsilon="1", growth_x_kung="30", within_kung="5.0")
     assert not app.exception
@@ -222,6 +229,7 @@ def test_how_probable_a_value_is_near_the_one_without_privacy(seen):
     assert shown == pytest.approx(100 * (2 * norm.cdf(5 * 1.96 / half) - 1), abs=1.5)
 
 
+@pytest.mark.full
 def test_how_much_wider_the_range_is_than_without_privacy(seen):
     wider = []
     for epsilon in ("0.3", "1", "10"):
@@ -233,6 +241,7 @@ def test_how_much_wider_the_range_is_than_without_privacy(seen):
     assert "as wide as without privacy" not in page_text(hidden)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("share", [10, 50, 80])
 def test_how_a_budget_is_split_over_two_releases(seen, share):
     app = seen("start", split=str(share), epsilon="1")

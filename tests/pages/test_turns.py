@@ -130,6 +130,7 @@ def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiti
     pool.stop()
 
 
+@pytest.mark.full
 def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatch):
     monkeypatch.setattr("pages._ui.work.workers.SLOW_SECONDS", 0.0)
     pool = cached.private_pool()
@@ -220,6 +221,7 @@ def ahead(jobs):
     ahead.stop()
 
 
+@pytest.mark.full
 def test_wishes_come_true_the_latest_page_first_and_a_bad_one_is_forgotten(jobs, ahead, tmp_path):
     folder = str(tmp_path)
     ahead.wish([Wish(beat, (folder, 0.0), ())])
@@ -228,6 +230,7 @@ def test_wishes_come_true_the_latest_page_first_and_a_bad_one_is_forgotten(jobs,
     wait_until(lambda: jobs.find(beat, folder, 0.1) is not None, "the wish after the bad one")
 
 
+@pytest.mark.full
 def test_who_waits_comes_before_all_wishes(jobs, ahead, tmp_path):
     ahead.wish([Wish(beat, (str(tmp_path), 3600.0), ())])
     wait_until((tmp_path / "process").exists, "the wish to begin")
@@ -235,6 +238,7 @@ def test_who_waits_comes_before_all_wishes(jobs, ahead, tmp_path):
     assert jobs.find(beat, str(tmp_path), 3600.0) is None
 
 
+@pytest.mark.full
 def test_the_servers_own_visits_ask_for_nothing_next(jobs, ahead, monkeypatch, tmp_path):
     asks = [WARM_UP + "x"]
     monkeypatch.setattr(cached, "_ahead", [ahead])
@@ -246,6 +250,7 @@ def test_the_servers_own_visits_ask_for_nothing_next(jobs, ahead, monkeypatch, t
     assert jobs.find(tell, str(tmp_path), "of the warm-up") is None
 
 
+@pytest.mark.full
 def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold, monkeypatch):
     wished: list[Wish] = []
     monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
@@ -265,6 +270,7 @@ def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold,
 # ---- A page begins without what is not there soon.
 
 
+@pytest.mark.full
 def test_what_is_not_there_in_time_goes_on(tmp_path, monkeypatch):
     """It runs beside what the page asks for next."""
     workers = Workers(2)

@@ -41,6 +41,7 @@ def warm_up(visitors):
     pool.stop()
 
 
+@pytest.mark.full
 def test_the_servers_own_work_has_processes_behind_those_of_visitors(visitors, warm_up):
     jobs = Jobs(room=10**6, workers=visitors, warm_up=warm_up, owner=lambda: WARM_UP + "x")
     behind = jobs.get(niceness, 0).value
@@ -50,6 +51,7 @@ def test_the_servers_own_work_has_processes_behind_those_of_visitors(visitors, w
     assert jobs.get(niceness, 2).value < behind
 
 
+@pytest.mark.full
 def test_a_visitor_waits_for_nothing_that_the_warm_up_has_begun(visitors, warm_up, tmp_path):
     here = current_thread()
     jobs = Jobs(10**6, visitors, warm_up=warm_up, owner=lambda: None if current_thread() is here else WARM_UP + "x")
@@ -99,6 +101,7 @@ def last_visit(monkeypatch, tmp_path):
         yield begun
 
 
+@pytest.mark.full
 def test_the_warm_up_ends_when_its_work_is_done(last_visit):
     last = last_visit(1.0)
     cached.end_warm_up()
@@ -107,6 +110,7 @@ def test_the_warm_up_ends_when_its_work_is_done(last_visit):
     cached.stop()
 
 
+@pytest.mark.full
 def test_a_server_that_is_stopped_while_the_warm_up_ends_leaves_nothing(last_visit):
     """What is left over, the terminal tells of: "2 leaked semaphore objects"."""
     before, children = semaphores(), set(active_children())
@@ -156,6 +160,7 @@ async def serve_briefly():
     await asyncio.sleep(0)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("asked", "steps"),
     [

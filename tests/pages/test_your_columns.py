@@ -83,6 +83,7 @@ def test_no_release_without_an_answer(open_page):
     assert controls(app, "unit")[0].placeholder == spec_of(app).unit == "one person's height"  # without being asked
 
 
+@pytest.mark.full
 def test_people_are_counted_and_their_rows_are_not_said_to_be_public(open_page):
     app = filled(open_page, PEOPLE, **BY_AGE, **BY_WHO)
     assert (
@@ -194,6 +195,7 @@ def test_a_release_to_people_can_be_explored_and_its_promise_is_to_them(whose):
 # ---- A column of dates.
 
 
+@pytest.mark.full
 def test_dates_go_from_upload_to_zip(open_page):
     ends = {"from_day_day_first": date(2018, 1, 1), "to_day_day_first": date(2021, 12, 31)}
     dates = {"holds_day_first": DAY_FIRST, "period_day_first": "year", "grid_day_first": 13}
@@ -244,6 +246,7 @@ def test_groups_are_checked_as_soon_as_they_are_declared(open_page):
     assert invited(app)
 
 
+@pytest.mark.full
 def test_a_release_of_groups_shows_each_and_how_far_they_are_apart(open_page):
     [table] = [each for each in practice.TABLES if each.form["whose"] == "column"]
     app = press(declare(practised(open_page, table), grid_age_years=7), "Make release 1")

@@ -93,6 +93,7 @@ def test_other_budgets_are_foreseen_at_no_cost(open_page):
     assert "**ε = 0.5** is the smallest of these" in wanting(app, float(widths[2]))
 
 
+@pytest.mark.full
 def test_logarithms_speak_in_factors(open_page):
     app = declare(declared(open_page, log=True), tolerance=1.2)
     assert "The curve will be known to about **a factor of 1." in page_text(app)
@@ -108,6 +109,7 @@ def test_logarithms_speak_in_factors(open_page):
     assert "must lie above 0 where logarithms are measured" in said(declare(app, low=0.0))
 
 
+@pytest.mark.full
 def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
     rows = "lon,lat,price\n" + "\n".join(f"{-0.5 + i % 9 / 10},{51.3 + i % 7 / 20},{9 + i}e4" for i in range(60))
     app = filled(open_page, rows, **HEIGHTS | {"y": "price", "x": ["lon", "lat"], "low": 1e4, "high": 1e6})
@@ -190,6 +192,7 @@ def test_a_column_named_like_a_formula_is_only_a_name(open_page):
     assert last_zip(app).read("values.csv").decode().startswith('"\'=1+1"')
 
 
+@pytest.mark.full
 def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(cold, open_page, monkeypatch):
     monkeypatch.setattr(intake, "_AT_ONCE", 0)  # as of a large table
     app = press(press(declared(open_page), "I may see the table"), "Make release 1")
@@ -241,6 +244,7 @@ def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_pag
         assert "60 rows read." in page_text(app)
 
 
+@pytest.mark.full
 def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
     app = practised(open_page)
     [mechanism] = controls(app, "mechanism")
@@ -284,6 +288,7 @@ def test_a_practice_table_fills_the_form_with_bounds_that_fit_it(open_page, tabl
     assert data.clipped_count < 0.01 * data.n
 
 
+@pytest.mark.full
 def test_yes_and_no_have_their_bounds_and_come_back_in_per_cent(open_page):
     app = practised(open_page, of_kind("yes/no"))
     assert not any(controls(app, key) for key in ("low", "centiles", "log"))
@@ -309,6 +314,7 @@ def values_of(app):
     return np.genfromtxt(io.BytesIO(last_zip(app).read("values.csv")), delimiter=",", names=True)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["number", "amount"])  # and a count is an amount: its scatter may be skewed
 def test_centiles_are_shown_and_published_on_request(open_page, kind):
     app = press(declare(practised(open_page, of_kind(kind)), centiles=True), "Make release 1")

@@ -83,6 +83,7 @@ def test_the_token_of_a_ledger_is_shown_whole(open_page):
     assert token.proto.wrap_lines
 
 
+@pytest.mark.full
 def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     app = declared(open_page)
     assert "The curve will be known to about" in page_text(app)
@@ -162,6 +163,7 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
     assert (crosses.name, list(crosses.x), list(crosses.y)) == ("of no use", [0.0], [1.0])
 
 
+@pytest.mark.full
 def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
     app = press(press(practised(open_page), "Make release 1"), "Explore this release, free")
     assert not app.exception
@@ -195,6 +197,7 @@ def test_more_is_left_than_the_total_less_what_was_spent_and_why(open_page):
 # ---- The ledger of an own table: it outlives pages and browsers, and nothing begins it anew in silence.
 
 
+@pytest.mark.full
 def test_the_ledger_and_the_table_survive_page_changes(open_page):
     app = press(declared(open_page), "Make release 1")
     app.switch_page("../how_cloaking_works.py").run()
@@ -217,6 +220,7 @@ def go_on(app: AppTest, token: str) -> AppTest:
     return press(declare(app, owner=token), "Go on with its ledger")
 
 
+@pytest.mark.full
 def test_the_ledger_goes_on_in_another_browser_by_its_latest_token(open_page):
     app = press(declared(open_page), "Make release 1")
     token = token_shown(app)
@@ -238,6 +242,7 @@ def test_the_ledger_goes_on_in_another_browser_by_its_latest_token(open_page):
     assert "**2 released**" in page_text(go_on(other, f" {latest} "))
 
 
+@pytest.mark.full
 def test_a_lost_ledger_goes_on_from_its_card_and_from_no_other(open_page, ledgers):
     card = last_zip(press(declared(open_page), "Make release 1")).read("release.json")
 
@@ -270,6 +275,7 @@ def with_mechanism(app: AppTest, name: str) -> AppTest:
     return declare(app, mechanism=CHOICES[name].title, epsilon=0.3)
 
 
+@pytest.mark.full
 def test_inputs_are_made_public_by_an_explicit_choice_only(open_page):
     app = press(with_mechanism(declared(open_page), "sparse"), "Make release 1")
     assert "which is all that was used of inputs and outputs" in app.get("plotly_chart")[0].proto.alt
@@ -286,6 +292,7 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(open_page):
     assert "**2 released**" in page_text(app)
 
 
+@pytest.mark.full
 def test_the_same_table_in_a_new_ledger_is_refused_unless_its_owner_says_why(open_page):
     app = press(declared(open_page), "Make release 1")
     assert "Another ledger counts releases of this very table" not in said(app)
@@ -306,6 +313,7 @@ def test_the_same_table_in_a_new_ledger_is_refused_unless_its_owner_says_why(ope
     assert "**2 released**" in page_text(app)
 
 
+@pytest.mark.full
 def test_strangers_learn_of_a_table_on_their_own_machine_only(open_page, monkeypatch):
     press(declared(open_page), "Make release 1")
     app = declared(open_page)
@@ -315,6 +323,7 @@ def test_strangers_learn_of_a_table_on_their_own_machine_only(open_page, monkeyp
     assert "Another ledger" not in said(press(app, "Make release 1"))
 
 
+@pytest.mark.full
 def test_the_table_for_practice_begins_anew_in_every_browser(open_page):
     for _ in range(2):
         app = press(practised(open_page), "Make release 1")
@@ -332,6 +341,7 @@ def buying(open_page, n: int = 300, **form):
     return filled(open_page, content, buy_bounds=True, box_low_age=18.0, box_high_age=65.0, grid_age=9, **form)
 
 
+@pytest.mark.full
 def test_bounds_are_bought_with_the_release(open_page):
     app = buying(open_page)
     assert "Still needed: the smallest y that matters." in said(app)
@@ -345,6 +355,7 @@ def test_bounds_are_bought_with_the_release(open_page):
     assert list(explored.statistics.bounds) == card["bounds"]["interval"]
 
 
+@pytest.mark.full
 def test_bounds_off_their_scale_are_never_called_publishable(open_page):
     app = buying(open_page, bounds_unit=1e-12)
     assert not [each for each in app.number_input if "smaller one costs nothing" in each.help]

@@ -88,6 +88,9 @@ FALSE = {
 }
 
 
+@pytest.mark.full_for(
+    "20-EQ, 1-D", "20-EQ, 2-D", "20-Matern 3/2, 1-D", "20-Matern 5/2, 3-D", "20-exponential, 1-D", "20-exponential, 2-D"
+)
 @pytest.mark.parametrize("name", CLASSES)
 @searched
 def test_no_neighbour_exceeds_the_generic_sensitivity(name, per_cell):
@@ -95,6 +98,7 @@ def test_no_neighbour_exceeds_the_generic_sensitivity(name, per_cell):
     assert 0.5 < ratio <= 1 + ROUNDING
 
 
+@pytest.mark.full_for("20")
 @searched
 def test_no_neighbour_exceeds_the_exponential_sensitivity_in_one_dimension(per_cell):
     ratio = worst_ratio("exponential, 1-D", per_cell, SPECIAL["exponential_1d"])
@@ -106,6 +110,7 @@ def test_published_generic_constant_is_exceeded(name):
     assert worst_ratio(name, 40, FALSE["published generic"], rounds=0) > 1.3
 
 
+@pytest.mark.full
 def test_one_dimensional_constant_is_exceeded_in_two():
     assert worst_ratio("exponential, 2-D", 40, SPECIAL["exponential_1d"], rounds=8) > 1.02
 
@@ -234,6 +239,7 @@ def test_reduction_is_the_divergence_over_a_test_set_that_holds_all_inputs():
         assert plane == pytest.approx(dense(Matern12(), X, y, X, r, s, 0.0, alpha), rel=1e-7)
 
 
+@pytest.mark.full_for("0.5-1", "0.5-2")
 @pytest.mark.parametrize("dim", [1, 2])
 @pytest.mark.parametrize("eta", [0.5, *(pytest.param(eta, marks=pytest.mark.full) for eta in (0.05, 3.0))])
 def test_no_neighbour_exceeds_the_curve_with_additional_noise(eta, dim):

@@ -60,6 +60,7 @@ def of_two_angles(V, r, n, size):
     return np.abs(shift).max()
 
 
+@pytest.mark.full
 def test_centred_bound_is_the_supremum_of_both_bounds_rounded_up():
     for V, r, n in zip(*random_cores(25, seed=11), strict=True):
         found, grid = sensitivities.centred_sensitivity(V, r, n, 1.0), of_two_angles(V, r, n, 721)
@@ -84,6 +85,7 @@ def exact_maximum(V, r, n):
     return value((low + high) / 2)
 
 
+@pytest.mark.full
 def test_centred_bound_is_never_below_its_supremum_in_fifty_digits():
     with mpmath.workdps(60):
         golden = [np.array([value]) for value in (1.0, 8.0, 400.0)]

@@ -93,6 +93,7 @@ def test_stages_of_bayes_cloaking_keep_their_claim(make_dataset):
     assert 0 <= found.epsilon_lower <= found.claimed == 1.0
 
 
+@pytest.mark.full_for("Cloaking-fitted", "CloakingInducing-fitted")
 @pytest.mark.parametrize("score", [pytest.param("known noise", marks=pytest.mark.full), "fitted"])
 def test_releases_do_not_contradict_the_claim(mechanism, pair, score):
     # false-alarm rate of the default confidence: 1e-6
@@ -104,6 +105,7 @@ def test_releases_do_not_contradict_the_claim(mechanism, pair, score):
     assert (found.claimed, found.delta, found.trials) == (mechanism.guarantee.budget.epsilon, 0.01, TRIALS)
 
 
+@pytest.mark.full_for("CloakingInducing-fitted")
 @pytest.mark.parametrize("score", [pytest.param("known noise", marks=pytest.mark.full), "fitted"])
 def test_half_the_noise_is_found_out(mechanism, pair, score):
     scaled = Scaled(mechanism, 0.5)
@@ -138,6 +140,7 @@ def sums(variant):
     return Sums(SparseVariational(**MODEL, n_inducing=4, variant=variant))
 
 
+@pytest.mark.full_for("IntegralBinning", "LaplaceBinning", "whitened")
 @pytest.mark.parametrize(
     ("mechanism", "least", "most"),  # Laplace noise: a linear score is valid, not the best
     [
@@ -158,6 +161,7 @@ def test_bins_and_sums_keep_their_claim_and_half_their_noise_does_not(make_datas
     assert half.refuted
 
 
+@pytest.mark.full_for("1.0-2.0-0.0")
 @pytest.mark.parametrize(("r", "sigma", "eta"), [(1.0, 2.0, 0.0), (2.0, 0.5, 0.0), (1.0, 1.0, 0.5), (3.0, 0.2, 0.0)])
 def test_moved_inputs_do_not_contradict_posterior_sampling(make_dataset, r, sigma, eta):
     mechanism, data = PosteriorSampling(**PATHS | {"r": r, "sigma": sigma, "eta": eta}), make_dataset()
@@ -170,6 +174,7 @@ def test_moved_inputs_do_not_contradict_posterior_sampling(make_dataset, r, sigm
         assert 0 < found.epsilon_lower <= found.claimed
 
 
+@pytest.mark.full
 def test_false_alarms_are_as_rare_as_promised():
     # Gaussian with mu = 1 at delta 0.05; promise 20 %, conservative. Binomial(400, .2): 120 has probability 1e-6
     truth, rng = epsilon_of(1.0, 0.05), np.random.default_rng(6)
@@ -190,6 +195,7 @@ def test_identical_data_sets_are_seldom_told_apart(confidence, size):
     assert alarms <= binom.isf(1e-6, runs, 1 - confidence)
 
 
+@pytest.mark.full
 def test_a_score_learnt_on_one_data_set_twice_seldom_tells_it_apart(make_dataset):
     """The same with releases of a mechanism and a score fitted to others of them; false-alarm rate 1e-6 again."""
     data, runs, rng = make_dataset(), 300, np.random.default_rng(15)

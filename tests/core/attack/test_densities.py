@@ -81,6 +81,7 @@ def latent_sample(density, rng, size):
     return np.tanh(sample(density, rng, size) / 2) + noise_of(density) * rng.standard_normal(size)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("noise", [0.03, 0.1, 0.5])
 def test_latent_density_against_adaptive_integration(noise):
     density = latent(LATENT, noise)
@@ -121,6 +122,7 @@ def test_the_fit_is_as_likely_as_the_truth(seed):
     assert fit_latent_mixture(f).log_density(f).mean() >= truth.log_density(f).mean() - 1e-4
 
 
+@pytest.mark.full
 def test_the_fit_forgets_order_and_mirrors():
     f = latent_sample(LATENT, np.random.default_rng(4), 5_000)
     one, other = fit_latent_mixture(f), fit_latent_mixture(-f[::-1])

@@ -103,6 +103,7 @@ def test_observables_are_those_of_released_paths(sigma):
     assert replace(shadows, L=1).observe(rng, 10, member=False).variance is None
 
 
+@pytest.mark.full
 def test_score_is_the_sum_of_log_likelihood_ratios():
     shadows, rng = Shadows(r=0.5, sigma=0.5, L=5), np.random.default_rng(9)
     lira = fit_lira(shadows, rng, 2_000)

@@ -172,6 +172,7 @@ def found_at(world, n, which, repeats, X=None):
     return errors_of(releases, world.truth(X)), [release.fit for release in releases]
 
 
+@pytest.mark.full_for("one_heap-inputs", "towns-inputs")
 @pytest.mark.parametrize(("where", "which"), PLACES_OF_CASES)
 def test_the_curve_is_right_where_people_are(where, which):
     judged, fits = found_at(World(PLACES[where], wage, OUTCOMES["normal"]), 30_000, which, FEW)
@@ -217,6 +218,7 @@ def test_counts_of_groups_are_read_by_models_that_scatter_as_little():
     assert all(fit.fits for fit in fits)
 
 
+@pytest.mark.full_for("kink")
 @pytest.mark.parametrize("curve", ["kink", *(pytest.param(c, marks=pytest.mark.full) for c in ("jump", "peak"))])
 def test_a_slope_that_changes_is_covered_and_seen(curve):
     world, X = World(PLACES["even"], CURVES[curve], OUTCOMES["normal"]), np.linspace(0.01, 0.99, 61)[:, None]
@@ -226,6 +228,7 @@ def test_a_slope_that_changes_is_covered_and_seen(curve):
     assert many.error < 0.7 * few.error
 
 
+@pytest.mark.full_for("even_ages", "one_heap")
 @pytest.mark.parametrize("where", ["five_values", "even_ages", "one_heap"])
 def test_counts_that_must_be_smooth_are_found_out_and_intervals_widened(where):
     """As before this could be right: the release itself says that it is not, and its intervals hold."""
@@ -267,6 +270,7 @@ def found(name, n, mechanism, rng, repeats=REPEATS):
     return errors_of(releases, world.truth(GRID))
 
 
+@pytest.mark.full_for("gamma_even-inputs and outputs")
 @pytest.mark.parametrize(("name", "protects"), CASES)
 def test_intervals_hold_and_the_error_falls(name, protects):
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=protects)
@@ -291,6 +295,7 @@ def test_a_few_people_far_out_move_the_mean_and_the_interval_knows(name, n):
     assert found(name, n, mechanism, np.random.default_rng(5), 6).inside >= INSIDE
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["gamma_even", "yes_no", "counts"])
 def test_few_records_are_read_as_right(name):
     """Three hundred with public inputs, in small clusters."""

@@ -95,6 +95,7 @@ def release(request):
     return BayesCloaking(epsilon=3.0, delta=1e-5, protects=request.param, stages=2, gap=0.1).release(data, POINTS)
 
 
+@pytest.mark.full_for("inputs and outputs")
 def test_it_is_the_difference_of_the_curves_and_turns_round(release):
     """At places of any level, and as the library reads the statistic."""
     found, back = release.difference("a", "c", POINTS[:7]), release.difference("c", "a", POINTS[:7])

@@ -70,6 +70,7 @@ def moved(reader, columns, y, neighbour):
     return np.concatenate(means[0]), np.concatenate(means[1]), np.concatenate(numbers)
 
 
+@pytest.mark.full
 def test_log_likelihood_ratio_has_the_claimed_law(filtered):
     """Simulated end to end with two neighbours: mean mu^2 / 2 and variance mu^2 within 6 standard errors.
 

@@ -328,6 +328,7 @@ def test_a_model_that_cannot_be_computed_stops_no_release(stages, monkeypatch):
 X_TEST = GRID[:, None]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "way"),
     [

@@ -43,6 +43,7 @@ def half_widths(release):
     return (high[0] - low[0]) / 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 def test_intervals_are_narrow_where_outcomes_vary_little(protects, monkeypatch):
     """Two releases with the same measurements: error and half-width where people are alike, and coverage."""
@@ -62,6 +63,7 @@ def test_intervals_are_narrow_where_outcomes_vary_little(protects, monkeypatch):
     assert found["again"][2] > 0.9
 
 
+@pytest.mark.full
 def test_even_dispersion_leaves_a_release_as_it_is(monkeypatch):
     one = released(data_of(0, 1.0), "outputs")
     monkeypatch.setattr(Filter, "with_local_noise", lambda self, posterior, stages, distances: posterior)
@@ -70,6 +72,7 @@ def test_even_dispersion_leaves_a_release_as_it_is(monkeypatch):
     np.testing.assert_array_equal(half_widths(one), half_widths(other))
 
 
+@pytest.mark.full
 def test_a_file_gives_the_values_of_an_uneven_release_again():
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5)
     release = mechanism.release(data_of(0, 10.0), GRID)

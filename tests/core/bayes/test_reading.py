@@ -125,6 +125,7 @@ def test_as_many_exact_numbers_as_outputs_give_the_exact_posterior():
     )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("kind", "norm_of", "amount"),
     [(Measurement, 2, {"noise_multiplier": 1.0}), (LaplaceMeasurement, 1, {"epsilon": 2.0})],

@@ -185,6 +185,7 @@ def released(shape, n, s=4.0, draws=40):
     return np.array(found)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shape", SHAPES)
 def test_scatter_is_found_at_each_place_and_better_by_many(shape):
     sd = SHAPES[shape]

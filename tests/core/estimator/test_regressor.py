@@ -309,6 +309,7 @@ def test_rows_outside_the_box_are_not_spoken_of_where_inputs_are_private():
         make().fit(X, RECORDS[1])
 
 
+@pytest.mark.full_for("outputs")
 @BOTH
 def test_a_column_may_hold_levels(protects):
     rng = np.random.default_rng(0)

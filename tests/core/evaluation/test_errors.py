@@ -90,6 +90,7 @@ def test_it_is_the_mixture_of_dense_gaussian_processes_with_rough_ones_where_the
     np.testing.assert_allclose(without_privacy(data, X_test), np.clip(expected, *data.y_bounds), rtol=1e-6)
 
 
+@pytest.mark.full
 def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below():
     """With fewer than these hundred records, the outcomes that are left out decide which of the two errs less."""
     toy = datasets.load("toy_1d")

@@ -153,6 +153,7 @@ def test_no_limit_is_passed_that_holds_for_all(epsilon):
     assert found.rmse < np.sqrt(SMOOTH.variance)
 
 
+@pytest.mark.full
 def test_with_next_to_no_noise_and_wide_bounds_the_posterior_mean_is_reached():
     found = simulated(200.0, worlds=60, half_range=3.0)
     least = limits(SMOOTH, LITTLE, LINE, LINE, mu=1.0, output_range=2 * HALF).without_privacy

@@ -24,6 +24,7 @@ def test_edges_belong_to_the_bin_above_and_the_last_to_the_last(count):
     assert grid.index(edges[-1:, None])[0] == count - 1
 
 
+@pytest.mark.full
 @given(
     st.lists(st.tuples(st.floats(0, 10), st.floats(-1, 1)), min_size=1, max_size=30),
     st.integers(1, 40),

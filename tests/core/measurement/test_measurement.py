@@ -154,6 +154,7 @@ def attacked(release, pair):
     return epsilon_lower_bound(inside, outside, DELTA, CONFIDENCE), accuracy
 
 
+@pytest.mark.full_for("0.01-bounds0", "0.01-bounds4", "1.0-bounds1", "1.0-bounds3")
 @pytest.mark.parametrize(
     ("epsilon", "bounds"), [(0.01, FAR), (1.0, FAR), (10.0, FAR), (1.0, (1e9, 1e9 + 2)), (0.01, (-1e-9, 1e-9))]
 )

@@ -90,6 +90,7 @@ def test_low_rank_shrinkage_is_that_of_its_own_covariance(make_dataset, toleranc
         np.testing.assert_allclose(found.factor, expected.factor, atol=1e-10)
 
 
+@pytest.mark.full_for("True")
 @pytest.mark.parametrize("shrinkage", [False, True])
 def test_many_records_low_rank_and_exact_release_the_same(shrinkage):
     data = london_sales.load(n=1600)
@@ -166,6 +167,7 @@ def test_kung_inducing_inputs_tame_the_published_method(cross_validated):
     assert cross_validated(2, 5, **PUBLISHED)[1] < cross_validated(2, None, **PUBLISHED)[1] - 8
 
 
+@pytest.mark.full
 def test_kung_better_noise_needs_them_less(cross_validated):
     # with age alone they only cost bias; with weight too they still help
     assert cross_validated(1, None)[1] < cross_validated(1, 4)[1] < cross_validated(1, 4, **PUBLISHED)[1]

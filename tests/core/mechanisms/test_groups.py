@@ -81,6 +81,7 @@ def test_noise_of_counts_is_for_the_farthest_two_cells_whatever_their_levels():
         assert sum(x**2 for x in moved) == far[a, b]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("protects", "n"), [("outputs", 400), ("inputs and outputs", 3000)])
 def test_much_budget_finds_the_curve_of_each_group(protects, n):
     of, data = mechanism(protects, epsilon=30.0, stages=3), groups(n)

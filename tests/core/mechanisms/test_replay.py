@@ -148,6 +148,7 @@ SMALL = product(QUICK, [1.0], [300])
 FULL = [*product(SLOW, (0.01, 1.0), [300]), *product(QUICK, (0.01, 1.0, 10.0), [2000])]
 
 
+@pytest.mark.full_for("sparse-1.0-300")
 @pytest.mark.parametrize(
     ("name", "epsilon", "count"), [*SMALL, *(pytest.param(*case, marks=pytest.mark.full) for case in FULL)]
 )

@@ -82,6 +82,7 @@ def test_a_bomb_is_not_read_beyond_its_first_piece():
     assert stream.tell() <= 2**16
 
 
+@pytest.mark.full
 @given(st.lists(st.text(st.characters(exclude_characters="\r\n\0", codec="utf-8"), max_size=9), max_size=20), st.data())
 def test_whatever_ends_a_line_the_lines_are_the_same(texts, data):
     end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))

@@ -202,6 +202,7 @@ def test_headers_are_quoted_and_safe_in_any_separator():
     assert text.splitlines()[0] == '"\'=1+""a""","x;=2+3","a,b"'
 
 
+@pytest.mark.full
 def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values():
     spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
     data = read(spec, n=6000)

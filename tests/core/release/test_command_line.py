@@ -222,6 +222,7 @@ def test_a_pipe_is_refused_at_once(run, tmp_path, option):
     assert names(tmp_path) == before
 
 
+@pytest.mark.full_for("15")
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.full) for each in (signal.SIGINT, signal.SIGHUP))]
 )

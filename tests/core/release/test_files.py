@@ -51,6 +51,7 @@ with output_file(sys.argv[1], overwrite=sys.argv[2] == "True"):
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_what_a_killed_release_leaves_is_removed_by_the_next_one(tmp_path, overwrite):
     path = tmp_path / "o.zip"

@@ -180,6 +180,7 @@ def test_the_table_is_read_in_the_declared_way_alone():
         released(spec, read_table(io.BytesIO(table()), of_visits(x_box=(("2019-01-02", "2024-01-01"),))))
 
 
+@pytest.mark.full
 def test_all_that_is_released_has_dates(files, tmp_path):
     rows = rows_of(files)
     assert [rows[0]["day"], rows[-1]["day"]] == ["01.01.2019", "31.12.2023"]

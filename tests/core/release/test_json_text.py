@@ -230,6 +230,7 @@ def test_what_is_written_is_exact_and_refuses_nan():
         assert caught.value.__context__ is None
 
 
+@pytest.mark.full
 @given(st.one_of(st.binary(max_size=200), st.text(max_size=200)))
 def test_any_text_is_an_object_or_a_sentence(text):
     try:

@@ -79,6 +79,7 @@ def test_it_runs_in_a_clean_environment(clean_python, files, tmp_path):
     assert "site-packages" in where.stdout
 
 
+@pytest.mark.full
 def test_it_says_what_it_is_and_that_the_values_follow(files, tmp_path):
     assert "THIS IS ANOTHER RELEASE OF THE SAME TABLE" in SCRIPT
     assert "seed" not in SCRIPT

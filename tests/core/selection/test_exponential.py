@@ -176,6 +176,7 @@ def test_less_budget_prefers_longer_lengthscales(
     assert (table.selected_rmse < np.sqrt((table.private_rmse**2).mean(axis=0))).all()
 
 
+@pytest.mark.full
 def test_golden_errors_by_lengthscale(kung_plans, kung_data):
     # targets: 104/49/30/16.7/17.2/20.1/22.2, one run of the published code. Ours is the expectation, ordered folds,
     # rank tolerance 1e-10: 101.7/47.1/28.6/17.4/15.7/20.1/22.3. One run's RMSE has standard deviation

@@ -52,6 +52,7 @@ def sixty_runs(monkeypatch):
         )
 
 
+@pytest.mark.full_for("choose_repeatedly")
 @pytest.mark.usefixtures("sixty_runs")
 @pytest.mark.parametrize("choose", AT_ONCE + CHOICES)
 def test_with_much_budget_the_right_lengthscale_is_chosen(choose):
@@ -65,6 +66,7 @@ def test_with_much_budget_the_right_lengthscale_is_chosen(choose):
     assert np.sqrt(np.mean((prediction - 10 - 2 * np.sin(2 * data.X[:, 0])) ** 2)) < 0.1
 
 
+@pytest.mark.full_for("choose_liu_talwar-whitened", "choose_repeatedly-whitened")
 @pytest.mark.parametrize(
     ("choose", "variant"), [*((choose, "whitened") for choose in AT_ONCE + CHOICES), (choose_jointly, "paper")]
 )
@@ -126,6 +128,7 @@ def test_the_run_of_the_highest_score_is_published_and_impossible_scores_are_not
     assert CANDIDATES[found.index] == tried[2]
 
 
+@pytest.mark.full_for("choose_liu_talwar")
 @pytest.mark.parametrize("choose", CHOICES)
 def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
     monkeypatch.setattr(hyperparameters, "private_mean", lambda *arguments: np.inf)
@@ -136,6 +139,7 @@ def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
     assert found.guarantee.budget.epsilon == 1.0
 
 
+@pytest.mark.full
 def test_at_most_so_many_runs(monkeypatch):
     counted, data = [], wave(200)
 
@@ -162,6 +166,7 @@ def one_step(monkeypatch):
     return mean
 
 
+@pytest.mark.full
 def test_mean_of_wide_bounds_is_found(one_step):
     rng = np.random.default_rng(1)
     values = 700 + rng.standard_normal(2000)
