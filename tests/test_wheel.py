@@ -77,6 +77,7 @@ def test_its_description_is_the_projects(wheel):
     assert {value for key, value in fields if key == "Provides-Extra"} == {
         "app",
         "figures",
+        "files",
         "cluster",
         "postgres",
         "test",
