@@ -1,4 +1,4 @@
-"""Array types that every module shares, and all combinations of values."""
+"""Array types that every module shares, and the Cartesian product of axes."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ BoolArray = NDArray[np.bool_]
 
 
 def lattice(axes: Sequence[FloatArray]) -> FloatArray:
-    """All points (P, D) with one coordinate from each of D >= 1 axes, the last running fastest."""
+    """Return the Cartesian product of D >= 1 axes as points (P, D). The last coordinate varies fastest."""
     return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))

@@ -1,7 +1,4 @@
-"""Checks of numbers and shapes, and of declarations, of a person or of a file.
-
-Each message names the value given, and a remedy.
-"""
+"""Checks of numbers, shapes and declarations. Each message names the value given and says what to change."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ import numpy as np
 
 MAX_LETTERS = 200
 _SHOWN_LETTERS = 60
-MOST = 1e15  # beyond it neighbouring numbers of a table can no longer be distinguished
-_NARROWEST = 1e-30  # squares of it, and of shares of it, are still numbers
-_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, half characters, separators of lines
+MOST = 1e15  # beyond this, adjacent floating-point numbers are more than 0.1 apart
+_NARROWEST = 1e-30  # its square, and the squares of small shares of it, do not underflow
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # Unicode categories of control characters, surrogates, line separators
 
 
 def check_interval(name: str, interval: tuple[float, float]) -> None:
@@ -40,7 +37,7 @@ def check_share(name: str, value: float) -> None:
 
 
 def excerpt(value: object) -> str:
-    """A declared value as it was written, cut to a length that fits in a sentence."""
+    """Return a declared value as it was written, shortened so that it fits into a sentence."""
     if isinstance(value, str):
         return cut(repr(value[: _SHOWN_LETTERS + 1]))
     if isinstance(value, int) and abs(value) >= MOST:
@@ -51,17 +48,22 @@ def excerpt(value: object) -> str:
 
 
 def cut(text: str, letters: int = _SHOWN_LETTERS) -> str:
-    """Text as a message repeats it: not more of it than fits in a sentence, whoever wrote it."""
+    """Return text shortened to at most ``letters`` characters, so that it fits into a message."""
     return text if len(text) <= letters else f"{text[: letters - 4]} ..."
 
 
 def visible(value: str) -> bool:
-    """Whether text is one line without control characters or half characters."""
+    """Whether text is a single line without control characters or surrogates."""
     return not any(unicodedata.category(letter) in _UNSEEN for letter in value)
 
 
 def text(name: str, value: object, *, empty: bool = False) -> str:
-    """A name, unit or description: one short line of visible text without surrounding spaces."""
+    """Return a declared name, unit or description; raise ValueError unless it is one short line of visible text.
+
+    Args:
+        name: what the text is, for the message.
+        empty: whether the text may be empty.
+    """
     if not isinstance(value, str):
         raise ValueError(f"{name} must be text in quotes, got {excerpt(value)}")
     if len(value) > MAX_LETTERS:
@@ -76,12 +78,12 @@ def text(name: str, value: object, *, empty: bool = False) -> str:
 
 
 def texts(name: str, values: object, *, empty: bool = False) -> tuple[str, ...]:
-    """Several of them."""
+    """Return a declared list of texts as a tuple, each checked as ``text`` does."""
     return tuple(text(f"each entry of {name}", value, empty=empty) for value in entries(name, values))
 
 
 def number(name: str, value: object, low: float = -MOST, high: float = MOST) -> float:
-    """A finite number in low ... high; True and "3" are none."""
+    """Return a declared number; raise ValueError unless it is finite and in [low, high]. True and "3" are refused."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{name} must be a number, got {excerpt(value)}")
     if isinstance(value, float) and not math.isfinite(value):
@@ -92,14 +94,14 @@ def number(name: str, value: object, low: float = -MOST, high: float = MOST) -> 
 
 
 def switch(name: str, value: object) -> bool:
-    """True or false; 1 is neither."""
+    """Return a declared truth value; raise ValueError for anything else, such as 1."""
     if not isinstance(value, bool):
         raise ValueError(f"{name} must be true or false, got {excerpt(value)}")
     return value
 
 
 def whole(name: str, value: object, low: int, high: int) -> int:
-    """A whole number in low ... high."""
+    """Return a declared whole number; raise ValueError unless it is an int in [low, high]."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{name} must be a whole number, got {excerpt(value)}")
     if not low <= value <= high:
@@ -108,7 +110,7 @@ def whole(name: str, value: object, low: int, high: int) -> int:
 
 
 def interval(name: str, value: object) -> tuple[float, float]:
-    """A pair (low, high) with low < high, far enough apart to divide by their distance."""
+    """Return a declared pair (low, high); raise ValueError unless low < high and the width is safe to divide by."""
     pair = entries(name, value)
     if len(pair) != 2:
         raise ValueError(f"{name} must be two numbers [low, high], got {len(pair)} entries")
@@ -124,7 +126,7 @@ def interval(name: str, value: object) -> tuple[float, float]:
 
 
 def entries(name: str, value: object, length: int | None = None) -> Sequence[object]:
-    """A list, of ``length`` entries if given."""
+    """Return a declared list; raise ValueError unless it is a list, and has ``length`` entries if that is given."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ValueError(f"{name} must be a list in square brackets, got {excerpt(value)}")
     if length is not None and len(value) != length:
@@ -133,7 +135,7 @@ def entries(name: str, value: object, length: int | None = None) -> Sequence[obj
 
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> str:
-    """One of the allowed words."""
+    """Return a declared word; raise ValueError unless it is one of the allowed ones."""
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {excerpt(value)}")
     return value

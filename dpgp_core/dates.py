@@ -1,8 +1,8 @@
-"""Inputs that are dates: such a column of X holds whole days since a declared public first day.
+"""Inputs that are dates. A column of X for such an input holds whole days since a declared public first day.
 
-A column is one of dates because somebody says so, never because it looks like one. Declared is the order of
-day, month and year; between them is any of . / - and a space, the month may have its name, and a time of day may
-follow, which is left out. A month, quarter or week without a day counts as its first day. No message holds a cell.
+A column is read as dates only if it is declared as such. The declaration states the order of day, month and year. They
+may be separated by . / - or a space, and the month may be written as a name. A time of day is ignored. A month, quarter
+or week without a day counts as its first day. No message repeats a cell of the table.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from . import checks
 from .seasons import WEEK, YEAR
 
 Format = str
-"""An order and the mark that is written between its parts: "year-month-day", "day/month/year", "month.day.year"."""
+"""Order and separator of the parts of a date, for example "year-month-day", "day/month/year" or "month.day.year"."""
 ORDERS: tuple[Format, ...] = ("year-month-day", "day/month/year", "month/day/year")
 FORMATS: tuple[Format, ...] = (
     *ORDERS,
     *(re.sub(r"\W", mark, order) for order in ORDERS for mark in "./-" if mark not in order),
 )
 ISO = ORDERS[0]
-PERIODS = {"week": WEEK, "year": YEAR}  # days
-_SHORTEST = 2.0  # days of a period
-_SHORTEST_DATE, _LONGEST = 6, 80  # letters of a cell that may be a date
+PERIODS = {"week": WEEK, "year": YEAR}  # lengths in days
+_SHORTEST = 2.0  # shortest period, in days
+_SHORTEST_DATE, _LONGEST = 6, 80  # number of characters of a cell that may be a date
 _TIME = (
     r"(?:(?:T|:|,? )\s*[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?\s?(?:[AaPp]\.?[Mm]\.?)?"
     r"\s?(?:Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
@@ -77,30 +77,31 @@ _MONTHS = (
     "januari februari maart april mei juni juli augustus september oktober november december",
     "januar februar marts april maj juni juli august september oktober november december",
 )
-_PIVOT = 69  # two digits from here on are of the century before, where no first day is declared
+_PIVOT = 69  # if no first day is declared, years of two digits are read as 1969 to 2068
 
 
 def example(format: Format) -> str:
-    """The last day of March 2024 as a table writes it."""
+    """Return an example of a date in this format: the last day of March 2024."""
     return written(date(2024, 3, 31), format)
 
 
 def checked_format(name: str, value: object) -> Format:
-    """A way of writing dates; "iso" is one of their names. ValueError for another."""
+    """Return a declared format, with "iso" replaced by the format it stands for; raise ValueError if it is unknown."""
     return ISO if value == "iso" else checks.one_of(name, value, list(FORMATS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dates:
-    """An input that is a date, as declared.
+    """Declaration of an input that is a date.
 
     Args:
-        first: public first day, in ISO's way of writing; day 0.
-        format: the order of day, month and year in the table, and their writing in releases.
-        period: after which the outcome may repeat: "week", "year" or a number of days; None for none.
+        name: name of the column.
+        first: public first day, in ISO format. It has the number 0.
+        format: order of day, month and year in the table, and the way in which releases write dates.
+        period: time after which the outcome may repeat: "week", "year" or a number of days; None for no period.
 
     Raises:
-        ValueError: a declaration is of the wrong kind or out of range.
+        ValueError: a declaration has the wrong type or is out of range.
     """
 
     name: str
@@ -121,37 +122,38 @@ class Dates:
 
     @property
     def period_days(self) -> float | None:
-        """The period in days."""
+        """The period in days; None for no period."""
         return PERIODS[self.period] if isinstance(self.period, str) else self.period
 
     @property
     def unit(self) -> str:
-        """Of the column of X."""
+        """Unit of the column of X."""
         return f"days since {self.first}"
 
     def days(self, cell: str) -> float | None:
-        """A cell as days since the first day; None for any other text than a date in the declared order."""
+        """Return a cell of the table in days since the first day; None if it is not a date in the declared order."""
         first = date.fromisoformat(self.first)
         day = parsed(cell, self.format, first)
         return None if day is None else float((day - first).days)
 
     def day(self, days: float) -> date:
-        """The day that is so many days after the first, to the nearest."""
+        """Return the date ``days`` days after the first day, rounded to a whole day."""
         return date.fromisoformat(self.first) + timedelta(days=math.floor(days + 0.5))
 
     def text(self, days: float) -> str:
-        """The same as it is written in the table."""
+        """Return the date ``days`` days after the first day, written in the declared format."""
         return written(self.day(days), self.format)
 
 
 def parsed(cell: str, format: Format, first: date | None = None, *, whole: bool = False) -> date | None:
-    """A date in a declared order; None for anything else.
+    """Read a date in the order of ``format``; return None for any other text.
 
     Args:
-        cell: as written in the table; a time of day is left out.
-        format: of which the order counts.
-        first: a year of two digits is the earliest that is not before this day's; None: from 1969 to 2068.
-        whole: whether months, quarters and weeks without a day are none.
+        cell: text of a cell. A time of day is ignored.
+        format: declared format. Only its order matters, not its separator.
+        first: a year of two digits is read as the first such year that is not before the year of this day; if None, as
+            a year from 1969 to 2068.
+        whole: if true, months, quarters and weeks without a day are not read as dates.
     """
     text = cell.strip()
     if not text or len(text) > _LONGEST:
@@ -165,14 +167,14 @@ def parsed(cell: str, format: Format, first: date | None = None, *, whole: bool 
 
 @cache
 def _forms(format: Format, *, whole: bool) -> tuple[re.Pattern[str], ...]:
-    """Ways of writing dates of an order, which its first part decides; the commonest first."""
+    """Return the patterns of an order, the most common first. The first part of the format determines the order."""
     first_part = re.split(r"\W", format)[0]
     forms = _OF_DAYS[first_part] + (() if whole else _OF_MONTHS[first_part])
     return tuple(re.compile(form, re.IGNORECASE) for form in forms)
 
 
 def _day_of(parts: Mapping[str, str], first: date | None) -> date | None:
-    """The day that the parts of a date name; None for one that is in no calendar."""
+    """Return the day given by the parts of a date; None if there is no such day."""
     try:
         if "week" in parts:
             return date.fromisocalendar(int(parts["year"]), int(parts["week"]), int(parts.get("weekday", 1)))
@@ -185,14 +187,14 @@ def _day_of(parts: Mapping[str, str], first: date | None) -> date | None:
 
 
 def _month(name: str) -> int:
-    """The number of a month by its name or the beginning of it; 0 for any other text."""
+    """Return the number of a month, given its name or an abbreviation of it; 0 for any other text."""
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     return _month_names().get(plain.replace("maerz", "marz"), 0)
 
 
 @cache
 def _month_names() -> dict[str, int]:
-    """Months by name, and by every beginning of three letters or more that no other month has."""
+    """Return the number of each month by name, and by each unambiguous prefix of three letters or more."""
     beginnings = dict[str, set[int]]()
     for names in _MONTHS:
         for number, name in enumerate(names.split(), start=1):
@@ -210,32 +212,32 @@ def _full_year(digits: str, first: date | None) -> int:
 
 
 def written(day: date, format: Format) -> str:
-    """A day as text."""
+    """Return a day as text in the given format."""
     parts = {"year": f"{day.year:04d}", "month": f"{day.month:02d}", "day": f"{day.day:02d}"}
     return re.sub(r"[a-z]+", lambda part: parts[part[0]], format)
 
 
 def looks_like_a_date(cell: str, *, whole: bool = False) -> bool:
-    """Whether text is a date in one of the orders: only ever used in messages about other faults."""
+    """Whether a cell is a date in one of the orders. This only improves messages; no column is read as dates for it."""
     return any(parsed(cell, order, whole=whole) is not None for order in ORDERS)
 
 
 def has_the_form_of_a_date(cell: str) -> bool:
-    """Whether text is written as dates are, in whatever calendar."""
+    """Whether a cell has the form of a date, whether or not there is such a day."""
     text = cell.strip()
     return _SHORTEST_DATE <= len(text) <= _LONGEST and _any_form().fullmatch(text) is not None
 
 
 @cache
 def _any_form() -> re.Pattern[str]:
-    """All forms of dates as one, so that long columns of text are soon looked through."""
+    """Return one pattern that matches all forms of dates, which is faster on long columns of text."""
     forms = dict.fromkeys(form for forms in (*_OF_DAYS.values(), *_OF_MONTHS.values()) for form in forms)
     apart = [re.sub(r"\(\?P([<=])mark", rf"(?P\1mark{number}", form) for number, form in enumerate(forms)]
     return re.compile("|".join(re.sub(r"\(\?P<(?!mark)\w+>", "(?:", form) for form in apart), re.IGNORECASE)
 
 
 def declared_day(name: str, value: object) -> date:
-    """A declared day in ISO's way of writing; ValueError for anything else."""
+    """Return a day that is declared in ISO format; raise ValueError for anything else."""
     day = parsed(value, ISO) if isinstance(value, str) else None
     if day is None or written(day, ISO) != value:
         raise ValueError(f"{name} must be a date such as 2024-03-01, got {checks.excerpt(value)}")

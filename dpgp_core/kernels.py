@@ -1,4 +1,7 @@
-"""Stationary covariance functions k(x, x') of the scaled distance r = |(x - x') / lengthscale|."""
+"""Covariance functions: stationary kernels of the scaled distance r = |(x - x') / lengthscale|, and their combinations.
+
+The combinations add an unknown mean level, or describe how the curves of several groups are correlated.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from .checks import check_positive
 
 
 class Kernel(Protocol):
-    """A positive-definite covariance function of public hyperparameters."""
+    """A positive-definite covariance function with public hyperparameters."""
 
     @property
     def variance(self) -> float:
@@ -33,7 +36,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Stationary:
-    """Common part of the kernels below: k(x, x') = variance * profile(r).
+    """Base class of stationary kernels: k(x, x') = variance * profile(r).
 
     Args:
         variance: k(x, x) > 0, in squared model units.
@@ -72,7 +75,7 @@ class Stationary:
 
 @dataclass(frozen=True, kw_only=True)
 class EQ(Stationary):
-    """Exponentiated quadratic, exp(-r^2 / 2): infinitely smooth (Rasmussen & Williams 2006, eq. 4.9)."""
+    """Exponentiated quadratic kernel, exp(-r^2 / 2): infinitely differentiable (Rasmussen & Williams 2006, eq. 4.9)."""
 
     def profile(self, r: FloatArray) -> FloatArray:
         """exp(-r^2 / 2)."""
@@ -81,7 +84,7 @@ class EQ(Stationary):
 
 @dataclass(frozen=True, kw_only=True)
 class Matern12(Stationary):
-    """Exponential kernel, exp(-r): continuous, nowhere differentiable (R&W eq. 4.18)."""
+    """Exponential kernel, exp(-r): continuous, but nowhere differentiable (R&W eq. 4.18)."""
 
     def profile(self, r: FloatArray) -> FloatArray:
         """exp(-r)."""
@@ -90,7 +93,7 @@ class Matern12(Stationary):
 
 @dataclass(frozen=True, kw_only=True)
 class Matern32(Stationary):
-    """(1 + a) exp(-a), a = sqrt(3) r: once differentiable (R&W eq. 4.17)."""
+    """Matern-3/2 kernel, (1 + a) exp(-a) with a = sqrt(3) r: once differentiable (R&W eq. 4.17)."""
 
     def profile(self, r: FloatArray) -> FloatArray:
         """(1 + a) exp(-a), a = sqrt(3) r."""
@@ -100,7 +103,7 @@ class Matern32(Stationary):
 
 @dataclass(frozen=True, kw_only=True)
 class Matern52(Stationary):
-    """(1 + a + a^2/3) exp(-a), a = sqrt(5) r: twice differentiable (R&W eq. 4.17)."""
+    """Matern-5/2 kernel, (1 + a + a^2/3) exp(-a) with a = sqrt(5) r: twice differentiable (R&W eq. 4.17)."""
 
     def profile(self, r: FloatArray) -> FloatArray:
         """(1 + a + a^2/3) exp(-a), a = sqrt(5) r."""
@@ -110,10 +113,10 @@ class Matern52(Stationary):
 
 @dataclass(frozen=True, kw_only=True)
 class RationalQuadratic(Stationary):
-    """(1 + r^2 / (2 alpha))^-alpha: a mixture of EQ kernels over lengthscales (R&W eq. 4.19).
+    """Rational quadratic kernel, (1 + r^2 / (2 alpha))^-alpha: EQ kernels mixed over lengthscales (R&W eq. 4.19).
 
     Args:
-        alpha: mixture shape > 0; the EQ kernel is the limit of large alpha.
+        alpha: shape of the mixture, > 0. For large alpha the kernel approaches the EQ kernel.
     """
 
     alpha: float = 1.0
@@ -129,11 +132,11 @@ class RationalQuadratic(Stationary):
 
 @dataclass(frozen=True, kw_only=True)
 class LevelAndCurve:
-    """level + k(x, x'): a curve of covariance k about a level of its own, which nobody knows.
+    """The kernel level + k(x, x'): a curve with covariance k about an unknown constant mean level.
 
     Args:
-        level: variance of the level, > 0, in squared model units.
-        curve: k.
+        level: prior variance of the mean level, > 0, in squared model units.
+        curve: the kernel k of the curve about it.
 
     Raises:
         ValueError: level is not a positive number.
@@ -147,7 +150,7 @@ class LevelAndCurve:
 
     @property
     def variance(self) -> float:
-        """Of level and curve together, in squared model units."""
+        """Prior variance of mean level plus curve, in squared model units."""
         return self.level + self.curve.variance
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -185,14 +188,16 @@ class SumOfKernels:
 
 @dataclass(frozen=True, kw_only=True)
 class AcrossLevels:
-    """k(x, x') prod_d (rho + (1 - rho) [g_d = g'_d]): curves of several groups that have a share rho in common.
+    """Covariance of the curves of several groups: k(x, x') prod_d (rho + (1 - rho) [g_d = g'_d]).
 
-    x are the inputs that are numbers, and g_d those that are categories. Each factor is rho 11^T + (1 - rho) I over
-    levels, and a product of such matrices, entry by entry, is positive definite (Schur). rho = 0: groups share nothing.
+    Here x are the numerical inputs and g_d the categorical ones. Two curves have correlation rho for each categorical
+    input in which their groups differ; rho = 0 makes the curves of all groups independent. The kernel is positive
+    definite: each factor is the matrix rho 11^T + (1 - rho) I over the categories of one input, and elementwise
+    products of positive definite matrices are positive definite (Schur).
 
     Args:
-        inner: k, of the inputs that are numbers.
-        columns: the inputs that are categories.
+        inner: kernel k of the numerical inputs.
+        columns: indices of the categorical inputs.
         shared: rho, in [0, 1].
 
     Raises:
@@ -224,19 +229,19 @@ class AcrossLevels:
         return self.inner.diagonal(X)
 
     def numbers(self, X: FloatArray) -> FloatArray:
-        """The inputs of X (n, D) that are numbers."""
+        """Return the numerical inputs, a part of the columns of X (n, D)."""
         return X[:, [d for d in range(X.shape[1]) if d not in self.columns]]
 
 
 @dataclass(frozen=True)
 class OneRougher:
-    """k(x, x') + [g_d = g'_d = G] r(x, x'): the curve of one group has more shape than those of the others.
+    """The kernel k(x, x') + [g_d = g'_d = G] r(x, x'): the curve of one group is rougher than those of the others.
 
     Args:
-        alike: k, of all groups.
-        own: r, of the inputs that are numbers.
-        column: the input d that says which group somebody is in.
-        level: G.
+        alike: kernel k of all groups.
+        own: kernel r of the numerical inputs, which is added for the one group.
+        column: index d of the categorical input that defines the groups.
+        level: G, the index of that group's category.
     """
 
     alike: AcrossLevels
@@ -246,7 +251,7 @@ class OneRougher:
 
     @property
     def variance(self) -> float:
-        """Largest prior variance, in squared model units: that of the one group."""
+        """Largest prior variance, which is that of the rougher group, in squared model units."""
         return self.alike.variance + self.own.variance
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -260,6 +265,6 @@ class OneRougher:
         return np.asarray(self.alike.diagonal(X) + own)
 
 
-RBF = EQ  # the name by which many know it
+RBF = EQ  # another common name of the same kernel
 
 KERNELS: tuple[type[Stationary], ...] = (EQ, Matern12, Matern32, Matern52, RationalQuadratic)

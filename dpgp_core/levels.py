@@ -1,7 +1,8 @@
-"""Inputs that are categories: such a column of X holds the number of one of its declared public levels, 0 ... L - 1.
+"""Categorical inputs. Their categories are declared and public, and are called levels in configurations.
 
-The side of the box along it is derived, (-1/2, L - 1/2): each level's number lies in the middle of an L-th of it. The
-side itself says that it is one of levels, so that cells and models made from a box alone are right for them too.
+A column of X for a categorical input with L levels holds the index 0 ... L - 1 of a level. The side of the box along
+this input is derived: (-1/2, L - 1/2), so that L equal cells have the indices as their centres. The side is a
+``LevelSide``, so that code which is given only a box can recognise categorical inputs.
 """
 
 from __future__ import annotations
@@ -19,54 +20,54 @@ from .arrays import FloatArray
 Levels = tuple[str, ...]
 Interval = tuple[float, float]
 
-MOST_LEVELS = 20  # of one input
-MOST_GROUPS = 40  # combinations of levels of all inputs
-OTHER = "other"  # the level that takes any other text
+MOST_LEVELS = 20  # largest number of levels of one input
+MOST_GROUPS = 40  # largest number of combinations of levels of all inputs
+OTHER = "other"  # if declared, the level of all texts that are not levels themselves
 
 
 class LevelSide(NamedTuple):
-    """Side of a box along an input of L levels: low = -1/2, high = L - 1/2."""
+    """Side of a box along a categorical input with L levels: low = -1/2, high = L - 1/2."""
 
     low: float
     high: float
 
     @property
     def levels(self) -> int:
-        """L."""
+        """Number of levels L."""
         return round(self.high - self.low)
 
 
 def level_number(cell: str, levels: Sequence[str]) -> float | None:
-    """The number of the level that a cell holds; any other text is "other" where that is declared, or None."""
+    """Return the index of the level in a cell of the table; for any other text that of "other" if declared, or None."""
     level = cell.strip()
     level = level if level in levels else OTHER
     return float(levels.index(level)) if level in levels else None
 
 
 def side_of(levels: Levels) -> LevelSide:
-    """The side of a box along an input with these levels."""
+    """Return the side of a box along an input with these levels."""
     return LevelSide(-0.5, len(levels) - 0.5)
 
 
 def level_columns(box: Sequence[Interval]) -> tuple[int, ...]:
-    """Which of D inputs are categories."""
+    """Return the indices of the categorical inputs of a box."""
     return tuple(d for d, side in enumerate(box) if isinstance(side, LevelSide))
 
 
 def number_sides(box: Sequence[Interval]) -> tuple[Interval, ...]:
-    """The sides of a box along inputs that are numbers."""
+    """Return the sides of a box along the numerical inputs."""
     return tuple(side for side in box if not isinstance(side, LevelSide))
 
 
 def groups_of(box: Sequence[Interval]) -> int:
-    """Combinations of levels: 1 where no input is a category."""
+    """Return the number of combinations of levels; 1 if no input is categorical."""
     return math.prod(side.levels for side in box if isinstance(side, LevelSide))
 
 
 def in_every_group(box: Sequence[Interval], numbers: FloatArray) -> FloatArray:
-    """Points (G P, D) of one group after the other: for each combination of levels, ``numbers`` (P, D') of the rest.
+    """Repeat numerical inputs ``numbers`` (P, D') for each of the G combinations of levels, and return points (G P, D).
 
-    The levels of the last category run fastest.
+    Points of one group follow each other. The levels of the last categorical input vary fastest.
     """
     categories = level_columns(box)
     codes = list(product(*(range(round(box[d][1] - box[d][0])) for d in categories)))
@@ -77,7 +78,7 @@ def in_every_group(box: Sequence[Interval], numbers: FloatArray) -> FloatArray:
 
 
 def checked_levels(name: str, values: object) -> Levels:
-    """Levels as declared: 2 to ``MOST_LEVELS`` different texts. ValueError says which are not."""
+    """Return declared levels as a tuple; raise ValueError unless they are 2 to ``MOST_LEVELS`` different texts."""
     texts = checks.texts(f"levels of {name!r}", values)
     if not 2 <= len(texts) <= MOST_LEVELS:
         raise ValueError(
@@ -91,13 +92,14 @@ def checked_levels(name: str, values: object) -> Levels:
 
 
 def levels_by_column(names: Sequence[str], declared: Mapping[str, object] | None) -> tuple[Levels | None, ...]:
-    """For each of D inputs its levels, or None where it is a number.
+    """Return the levels of each of D inputs; None for an input that is a number.
 
     Args:
-        declared: levels by name of those that are categories.
+        names: names of the inputs.
+        declared: levels of the categorical inputs, by name.
 
     Raises:
-        ValueError: levels are none that can be, or of no input.
+        ValueError: levels are invalid, or are declared for a name that is not an input.
     """
     by_name = {} if declared is None else declared
     if not isinstance(by_name, Mapping):
@@ -123,11 +125,16 @@ def check_levels(levels: Sequence[Levels | None]) -> None:
 
 
 def sides_of_inputs(box: Sequence[Any], levels: Sequence[Any], names: Sequence[str]) -> list[Any]:
-    """A declared side for each of D inputs, of a list that may leave categories out, whose sides are derived.
+    """Return a list with the declared side of each of D inputs; None may stand for a categorical input.
+
+    Args:
+        box: declared sides, either of all inputs or of the numerical inputs only.
+        levels: levels of each input, None for a number.
+        names: names of the inputs, for messages.
 
     Raises:
-        ValueError: there are neither as many sides as inputs nor as inputs that are numbers, a category has a side of
-            its own, or a number has none.
+        ValueError: ``box`` has neither D entries nor one for each numerical input, declares a side of a categorical
+            input (these are derived), or lacks the side of a numerical one.
     """
     numbers = sum(each is None for each in levels)
     if len(box) not in (numbers, len(levels)):
@@ -144,10 +151,12 @@ def sides_of_inputs(box: Sequence[Any], levels: Sequence[Any], names: Sequence[s
 
 
 def check_codes(X: FloatArray, box: Sequence[Interval], names: Sequence[str] | None = None) -> None:
-    """Raise ValueError unless columns of categories hold numbers of levels; no record is named.
+    """Raise ValueError unless the columns of X (n, D) for categorical inputs hold indices of levels.
+
+    The message names no record.
 
     Args:
-        names: theirs, for the sentence.
+        names: names of the inputs, for the message.
     """
     for d in level_columns(box):
         count, column = round(box[d][1] - box[d][0]), X[:, d]

@@ -1,6 +1,7 @@
-"""Linear algebra: columns in blocks, here or on a cluster, factored matrices, and singular values of a product.
+"""Linear algebra for matrices with very many columns.
 
-Singular values and directions of a matrix with very many columns come from QR factorisations of its factors.
+Columns are processed in blocks, in this process or on a cluster, and matrices may be kept as products of two factors.
+The singular value decomposition of such a product is computed from QR factorisations of its factors.
 """
 
 from __future__ import annotations
@@ -25,19 +26,20 @@ def check_columns(X: FloatArray, X_test: FloatArray) -> None:
 
 
 def column_norms(rows: FloatArray) -> FloatArray:
-    """Squared Euclidean norm of each column of (r, n), shape (n,)."""
+    """Return the squared Euclidean norm of each column of ``rows`` (r, n), shape (n,)."""
     return np.asarray(np.einsum("ij,ij->j", rows, rows))
 
 
 def sturdy_cholesky(S: FloatArray, least: float) -> FloatArray:
-    """L (r, r), lower, with L L^T = S up to rounding, of a covariance that rounding made indefinite. Never fails.
+    """Return a lower triangular L (r, r) with L L^T = S up to rounding, also if rounding errors made S indefinite.
 
-    A little more of the diagonal is tried first; then eigenvalues below ``least`` are raised to it, and L is the
-    transposed triangle of a QR factorisation of diag(sqrt(values)) V^T. Numbers that are not finite count as 0.
+    Small multiples of the identity are added to S first. If no Cholesky factorisation succeeds, eigenvalues below
+    ``least`` are raised to it, and L is the transposed triangle of a QR factorisation of diag(sqrt(values)) V^T.
+    Entries that are not finite are replaced by 0, so the function never fails.
 
     Args:
-        S: symmetric (r, r).
-        least: > 0, a variance that S has along every direction if nothing was rounded: that of the noise.
+        S: symmetric matrix (r, r).
+        least: > 0; lower bound on the eigenvalues of S in exact arithmetic, for example the noise variance.
     """
     S = np.nan_to_num((S + S.T) / 2, nan=0.0, posinf=0.0, neginf=0.0)
     level = float(np.abs(S.diagonal()).mean())
@@ -53,14 +55,14 @@ def sturdy_cholesky(S: FloatArray, least: float) -> FloatArray:
     return np.asarray(R.T * np.where(R.diagonal() < 0, -1.0, 1.0))
 
 
-BLOCK = 4096  # columns worked on at a time: some MB, about the size of a processor's cache
-_JITTERS = (0.0, 1e-12, 1e-9, 1e-6)  # of the mean of the diagonal
+BLOCK = 4096  # columns in a block: a few MB, about the size of a processor's cache
+_JITTERS = (0.0, 1e-12, 1e-9, 1e-6)  # relative to the mean of the diagonal
 Index = slice | NDArray[np.intp]
 Result = TypeVar("Result")
 
 
 class Rows(Protocol):
-    """A matrix (n, r) that is computed on demand, a few rows at a time; small to send to another process."""
+    """A matrix (n, r) whose rows are computed on demand. It is small, so it can be sent to another process."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -68,25 +70,25 @@ class Rows(Protocol):
         ...
 
     def __getitem__(self, index: Index) -> Rows | FloatArray:
-        """The rows at ``index``, computed or not."""
+        """Return the rows at ``index``, as an array or still to be computed."""
         ...
 
     def values(self) -> FloatArray:
-        """All rows (n, r)."""
+        """Compute all rows, shape (n, r)."""
         ...
 
 
 def values_of(rows: FloatArray | Rows) -> FloatArray:
-    """Rows as an array (n, r)."""
+    """Return ``rows`` as an array (n, r), computing them if necessary."""
     return rows if isinstance(rows, np.ndarray) else rows.values()
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """n columns b_j = T v_j of length k, with v_j the rows of a matrix (n, r).
+    """A matrix (k, n) with columns b_j = T v_j, where v_j is row j of a matrix (n, r).
 
     Attributes:
-        rows: v_j (n, r), kept or computed on demand.
+        rows: the vectors v_j (n, r), stored or computed on demand.
         transform: T (k, r); None for the identity.
     """
 
@@ -100,55 +102,59 @@ class Columns:
         return (r if self.transform is None else len(self.transform)), n
 
     def __getitem__(self, index: Index) -> Columns:
-        """The columns at ``index``."""
+        """Return the columns at ``index``."""
         return Columns(self.rows[index], self.transform)
 
     def values(self) -> FloatArray:
-        """All columns (k, n)."""
+        """Compute all columns, shape (k, n)."""
         V = values_of(self.rows).T
         return V if self.transform is None else self.transform @ V
 
     def mapped(self, A: FloatArray) -> Columns:
-        """The columns A b_j."""
+        """Return the columns A b_j for a matrix A (m, k)."""
         if self.transform is None and isinstance(self.rows, np.ndarray):
             return Columns((A @ self.rows.T).T)
         return Columns(self.rows, A if self.transform is None else A @ self.transform)
 
     def starts(self) -> range:
-        """Index of the first column of each block of ``BLOCK`` columns."""
+        """Return the index of the first column of each block of ``BLOCK`` columns."""
         return range(0, self.shape[1], BLOCK)
 
     def over_blocks(self, work: Callable[[Columns], Result], executor: Executor | None = None) -> Iterator[Result]:
-        """``work`` applied to consecutive blocks of columns; results in order, whoever computes them.
+        """Apply ``work`` to consecutive blocks of columns and yield the results in the order of the blocks.
 
         Args:
-            work: to be picklable where the executor's workers are other processes.
+            work: function of a block. It must be picklable if the workers of the executor are other processes.
             executor: runs the blocks, for example ``dask.distributed.Client.get_executor()``; default: this thread.
         """
         blocks = (self[slice(start, start + BLOCK)] for start in self.starts())
         return map(work, blocks) if executor is None else executor.map(work, list(blocks))
 
     def triangle(self, executor: Executor | None = None) -> FloatArray:
-        """R (k, k) with R^T R = sum_j b_j b_j^T, by QR of blocks and then of their factors: never squared."""
+        """Return R (k, k) with R^T R = sum_j b_j b_j^T.
+
+        R is computed by QR factorisations of the blocks and then of their factors. The Gram matrix is never formed,
+        because it would square the condition number.
+        """
         k = self.shape[0]
         return upper(np.vstack([*self.over_blocks(_block_triangle, executor), np.zeros((k, k))]))
 
 
 @dataclass(frozen=True, eq=False)
 class FactoredMatrix:
-    """C = left rows^T, shape (P, n), never formed.
+    """The matrix C = left rows^T, shape (P, n), kept as its two factors.
 
     Attributes:
-        left: (P, r).
-        rows: (n, r), kept or computed on demand.
-        triangle: R (r, r) with R^T R = rows^T rows, where it is known already.
+        left: left factor (P, r).
+        rows: right factor (n, r), stored or computed on demand.
+        triangle: R (r, r) with R^T R = rows^T rows if it has been computed, else None.
     """
 
     left: FloatArray
     rows: FloatArray | Rows
     triangle: FloatArray | None = None
 
-    __array_ufunc__ = None  # an array times this matrix is this class's business
+    __array_ufunc__ = None  # so that numpy leaves ``array @ matrix`` to ``__rmatmul__``
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -159,7 +165,7 @@ class FactoredMatrix:
         return len(self.left)
 
     def __matmul__(self, other: FloatArray) -> FloatArray:
-        """C other for other (n,) or (n, k), block by block where rows are computed on demand."""
+        """Return C @ other for other (n,) or (n, k), block by block if the rows are computed on demand."""
         if isinstance(self.rows, np.ndarray):
             return self.left @ (self.rows.T @ other)
         columns = Columns(self.rows)
@@ -168,11 +174,11 @@ class FactoredMatrix:
         return np.asarray(self.left @ total)
 
     def __rmatmul__(self, other: FloatArray) -> FactoredMatrix:
-        """Other C for other (m, P)."""
+        """Return other @ C for other (m, P)."""
         return FactoredMatrix(other @ self.left, self.rows, self.triangle)
 
     def dense(self) -> FloatArray:
-        """C as an array (P, n)."""
+        """Return C as an array (P, n)."""
         return self.left @ values_of(self.rows).T
 
 
@@ -180,26 +186,26 @@ Matrix = FloatArray | FactoredMatrix
 
 
 def dense_of(C: Matrix) -> FloatArray:
-    """A matrix as an array (P, n), formed if it was not."""
+    """Return a matrix as an array (P, n), multiplying its factors if necessary."""
     return C if isinstance(C, np.ndarray) else C.dense()
 
 
 def columns_of(matrix: Matrix, block: slice) -> FloatArray:
-    """The columns of C (P, n) at ``block`` as an array."""
+    """Return the columns of ``matrix`` (P, n) at ``block`` as an array."""
     if isinstance(matrix, np.ndarray):
         return matrix[:, block]
     return matrix.left @ values_of(matrix.rows[block]).T
 
 
 def column_lengths(matrix: Matrix) -> FloatArray:
-    """|c_j|^2 for every column of C (P, n), shape (n,), block by block."""
+    """Return |c_j|^2 for every column of ``matrix`` (P, n), shape (n,), computed block by block."""
     if isinstance(matrix, np.ndarray):
         return column_norms(matrix)
     return norms(Columns(matrix.rows), matrix.left)
 
 
 def upper(A: FloatArray) -> FloatArray:
-    """R (k, k) of A = Q R, for A (m, k) with m >= k."""
+    """Return the triangular factor R (k, k) of A = Q R, for A (m, k) with m >= k."""
     return np.asarray(qr(A, mode="r", check_finite=False)[0][: A.shape[1]], dtype=np.float64)
 
 
@@ -209,8 +215,8 @@ def _block_triangle(block: Columns) -> FloatArray:
 
 
 def norms(columns: Columns, A: FloatArray, executor: Executor | None = None) -> FloatArray:
-    """|A b_j|^2 for every column (n,)."""
-    # (A T) v_j, not A (T v_j): less work where r is not much more than k
+    """Return |A b_j|^2 for every column b_j, shape (n,)."""
+    # (A T) v_j is less work than A (T v_j) unless r is much larger than k.
     whole = A if columns.transform is None else A @ columns.transform
     return np.concatenate(list(Columns(columns.rows).over_blocks(partial(_block_norms, whole), executor)))
 
@@ -220,13 +226,13 @@ def _block_norms(A: FloatArray, block: Columns) -> FloatArray:
 
 
 class Spectrum(NamedTuple):
-    """C = U diag(s) [v_1 ... v_n], up to singular values that are too small.
+    """Truncated singular value decomposition C = U diag(s) [v_1 ... v_n].
 
     Attributes:
         U: orthonormal columns (P, r).
-        s: singular values (r), descending.
-        units: v_j (r, n).
-        all_s: singular values, the small ones too, descending.
+        s: the r singular values that are kept, descending.
+        units: the columns v_j (r, n).
+        all_s: all singular values including those that are too small to be kept, descending.
     """
 
     U: FloatArray
@@ -236,7 +242,10 @@ class Spectrum(NamedTuple):
 
 
 def spectrum_of(C: Matrix, tolerance: float, executor: Executor | None = None) -> Spectrum:
-    """Singular values of C above ``tolerance`` times the largest; never a decomposition of P x n."""
+    """Return the singular value decomposition of C (P, n), truncated at ``tolerance`` times the largest singular value.
+
+    If C has more than ``BLOCK`` columns or is factored, no matrix with n columns is decomposed as a whole.
+    """
     if isinstance(C, np.ndarray):
         if C.shape[1] <= BLOCK:
             U, s, Vt = svd(C, full_matrices=False, check_finite=False)
@@ -250,7 +259,8 @@ def spectrum_of(C: Matrix, tolerance: float, executor: Executor | None = None) -
     rank = int((s > tolerance * s[0]).sum())
     # C Q_r W = left R_r^T W = Q_l U' diag(s)
     U = C.left @ ((R_rows.T @ Wt[:rank].T) / s[:rank])
-    # Small singular values leave their directions eps s_1 / s_k off. Clear them of the larger ones, in that order
-    # (Gram-Schmidt, by Cholesky of the nearly identical Gram matrix), or U^T C would mix s_1 into row k.
+    # The direction of a small singular value s_k has an error of about eps s_1 / s_k, which would mix s_1 into row k
+    # of U^T C. Each direction is therefore made orthogonal to those of larger singular values (Gram-Schmidt, computed
+    # by a Cholesky factorisation of the Gram matrix, which is nearly the identity).
     U = solve_triangular(cholesky(U.T @ U), U.T, trans="T", check_finite=False).T
     return Spectrum(U, s[:rank], Columns(C.rows, (U.T @ C.left) / s[:rank, None]), s[: len(C.left)])

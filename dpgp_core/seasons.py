@@ -1,11 +1,13 @@
-"""Periods of inputs: a week or a year that repeats, as a kernel and as a position within the period.
+"""Periodic inputs: the kernel of periodic components, and phases as additional inputs.
 
-The periodic kernel is the EQ kernel of a circle: with u(x) = (cos, sin)(2 pi x / p), |u - u'| is
-2 |sin(pi (x - x') / p)|, and so exp(-|u - u'|^2 / (2 l^2)) = exp(-2 sin^2(pi (x - x') / p) / l^2) (MacKay 1998,
-Introduction to Gaussian processes, section 5). Times an EQ kernel of x itself, the wave may change slowly.
+The periodic kernel is an EQ kernel on the circle: with u(x) = (cos, sin)(2 pi x / p), the distance |u - u'| is
+2 |sin(pi (x - x') / p)|, so that exp(-|u - u'|^2 / (2 l^2)) = exp(-2 sin^2(pi (x - x') / p) / l^2) (MacKay 1998,
+Introduction to Gaussian processes, section 5). Multiplied by an EQ kernel of x itself, the periodic component may
+change slowly from period to period.
 
-A phase is a position within a period. Inputs X (n, D) with K periods are *lifted* to (n, D + K), phases behind them:
-cells over position and phase see a week's wave over years, which no cells over position alone do.
+The phase of an input is its position within its period. Inputs X (n, D) with K periods are *lifted* to (n, D + K) by
+appending their phases. Cells over inputs and phases can resolve a weekly component over many years, for which cells
+over the inputs alone would be too wide.
 """
 
 from __future__ import annotations
@@ -22,23 +24,25 @@ from .checks import check_positive
 from .kernels import Kernel
 
 Periods = tuple[float | None, ...]
-"""Of each input, in its unit; None for an input that has none."""
+"""Period of each input, in its unit; None for an input without a period."""
 WEEK, YEAR = 7.0, 365.2425  # days
-FEWEST = 2  # in a side of a box
-_MIDDAY = 0.5  # so that whole days lie in the middle of a cell of a day
-_MOST_PHASES = 12  # cells of a period: months of a year
+FEWEST = 2  # periods that must fit into the side of the box
+_MIDDAY = 0.5  # shift of phases by which whole days lie in the middle of cells that are one day wide
+_MOST_PHASES = 12  # largest number of cells of a period: a month each, if the period is a year
 
 
 @dataclass(frozen=True, kw_only=True)
 class Seasonal:
-    """A trend and a wave for each period: trend(x, x') + sum_k variance EQ(x, x') exp(-2 sin^2(pi d_k / p_k) / l^2).
+    """Kernel of a trend plus one periodic component for each period p_k.
+
+    k(x, x') = trend(x, x') + sum_k wave EQ(x, x') exp(-2 sin^2(pi d_k / p_k) / l^2), d_k the difference in input k
 
     Args:
-        trend: covariance of the part that does not come again.
-        periods: of each input; not all None.
-        wave: variance of each wave, >= 0, in squared model units; 0 for a trend alone.
-        slow: lengthscales over which waves change, > 0, one per input, in its unit.
-        smooth: l > 0; 1 is a wave of about one hill and one valley a period.
+        trend: kernel of the part that is not periodic.
+        periods: period of each input; not all None.
+        wave: variance of each periodic component, >= 0, in squared model units; 0 for a trend alone.
+        slow: lengthscales of EQ, over which periodic components change, > 0, one per input, in its unit.
+        smooth: l > 0. With l = 1 a component has about one maximum and one minimum in each period.
 
     Raises:
         ValueError: a hyperparameter is out of range.
@@ -59,7 +63,7 @@ class Seasonal:
 
     @property
     def variance(self) -> float:
-        """k(x, x)."""
+        """k(x, x), in squared model units."""
         return self.trend.variance + self.wave * len(periodic(self.periods))
 
     def diagonal(self, X: FloatArray) -> FloatArray:
@@ -67,7 +71,7 @@ class Seasonal:
         return np.full(len(X), self.variance)
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        """Covariance matrix (n, m) between X (n, D) and Z (m, D), either of them lifted or not."""
+        """Covariance matrix (n, m) between X (n, D) and Z (m, D); either may be lifted."""
         dim = len(self.periods)
         lifted_X, lifted_Z = lifted(X, self.periods), lifted(Z, self.periods)
         K = self.trend(lifted_X[:, :dim], lifted_Z[:, :dim])
@@ -81,12 +85,12 @@ class Seasonal:
 
 
 def periodic(periods: Periods) -> list[tuple[int, float]]:
-    """Inputs that have a period, and the period."""
+    """Return the index of each input that has a period, with the period."""
     return [(d, period) for d, period in enumerate(periods) if period is not None]
 
 
 def lifted(X: FloatArray, periods: Periods) -> FloatArray:
-    """X (n, D) with its phases behind it (n, D + K); lifted inputs stay as they are."""
+    """Append the phases to X (n, D), which gives (n, D + K). Inputs that are lifted already are returned unchanged."""
     waves = periodic(periods)
     if not waves or X.shape[1] == len(periods) + len(waves):
         return X
@@ -94,17 +98,17 @@ def lifted(X: FloatArray, periods: Periods) -> FloatArray:
 
 
 def lifted_box(box: Sequence[tuple[float, float]], periods: Periods) -> tuple[tuple[float, float], ...]:
-    """Box of lifted inputs, D + K (low, high) pairs."""
+    """Return the box of the lifted inputs: D + K pairs (low, high)."""
     return (*box, *((0.0, period) for _, period in periodic(periods)))
 
 
 def phase_cells(periods: Periods) -> tuple[int, ...]:
-    """Cells of each period (K): a day each, and at most 12."""
+    """Return the number of cells of each of K periods: cells are one unit (day) wide, and there are 2 to 12."""
     return tuple(max(2, min(_MOST_PHASES, math.ceil(period))) for _, period in periodic(periods))
 
 
 def check_room(name: str, period: float, side: tuple[float, float]) -> None:
-    """Raise ValueError unless a period comes at least twice within a side of a box."""
+    """Raise ValueError unless at least two periods fit into a side of a box."""
     width = side[1] - side[0]
     if FEWEST * period > width:
         raise ValueError(

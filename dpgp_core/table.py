@@ -1,6 +1,6 @@
-"""A table, described once: its columns, its outcome, and the public bounds that a guarantee rests on.
+"""Description of a table: its columns, its outcome, and the public bounds on which guarantees rest.
 
-Readers, releases and estimators make ``Column`` and ``Outcome`` of declarations, and hand them on.
+Readers, releases and estimators convert declarations to ``Column`` and ``Outcome``, which all other code uses.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from .levels import Interval, Levels, check_codes, check_levels, checked_levels,
 from .seasons import check_room
 
 Kind = Literal["number", "amount", "count", "yes/no"]
-"""Kinds of outcomes: any number; one of 0 or more and skewed, as wages are; a whole number of 0 or more; 0 or 1."""
+"""Kinds of outcomes: any number; a skewed number that is at least 0, such as a wage; a whole number >= 0; 0 or 1."""
 KINDS: tuple[Kind, ...] = get_args(Kind)
 _UNDECLARED: Interval = (math.nan, math.nan)
-MOST_RATIO = 1e12  # of bounds whose logarithm is measured
+MOST_RATIO = 1e12  # largest high / low if the logarithm is measured
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """An input of a table: a number, a date or a category. All of it is declared and public.
+    """Description of an input: a number, a date or a category. Everything in it is declared and public.
 
     Args:
-        name: of the column.
-        unit: of its numbers; of dates it is derived, days since the first.
-        box: (low, high), the domain and not the range of the data, in ``unit``; derived where there are levels.
-        levels: of a category; X then holds the number of a level, 0 ... L - 1. None for a number.
-        dates: how a date is written and when its first day is; None for any other column.
+        name: name of the column.
+        unit: unit of its numbers; derived for dates ("days since" the first day).
+        box: (low, high), in ``unit``: the domain of the input, never the range of the data. Derived for categories.
+        levels: the categories; X then holds the index 0 ... L - 1 of a category. None for a number or a date.
+        dates: format and first day of a date; None for any other column.
 
     Raises:
-        ValueError: levels or box are none, or a period comes too seldom in the box.
+        ValueError: levels or box are invalid, or fewer than two periods fit into the box.
     """
 
     name: str
@@ -64,11 +64,11 @@ class Column:
 
     @property
     def period(self) -> float | None:
-        """After which the outcome may come again, in ``unit``."""
+        """Declared period of the input, in ``unit``; None if there is none."""
         return None if self.dates is None else self.dates.period_days
 
     def text(self, value: float) -> str:
-        """A value as a table writes it: a level, a date, or a number to 10 digits."""
+        """Return a value of X as it is written in a table: a category, a date, or a number with 10 digits."""
         if self.levels is not None:
             return self.levels[int(value)]
         return f"{value:.10g}" if self.dates is None else self.dates.text(value)
@@ -76,21 +76,23 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The public description of a table's private output.
+    """Public description of the private output of a table.
 
-    Taking logarithms first costs no privacy: y_j -> ln(clip(y_j, bounds)) is a public function of one record alone, so
-    tables that differ in one record still do, and its result lies within the logarithms of the bounds, which is all
-    that the proof of a mechanism needs of an output. Going back by exp is a public function of the release.
+    Measuring the logarithm of the output needs no further proof: y_j -> ln(clip(y_j, bounds)) is a public function of
+    one record, so tables that differ in one record still differ in one, and its values lie between the logarithms of
+    the bounds. The proofs of the mechanisms assume no more about an output. Transforming results back by exp is
+    post-processing.
 
     Args:
-        name, unit: of the column.
-        bounds: declared public (low, high), in ``unit``; neighbours may differ by high - low. Above 0 where ``log``.
-        kind: an assumption of methods, never of the promise.
-        scale: public constant that outputs are divided by before modelling, in the unit of ``measured``.
-        log: whether its natural logarithm is measured; errors are then factors.
+        name: name of the column.
+        unit: its unit.
+        bounds: declared public (low, high), in ``unit``; neighbours may differ by high - low. Above 0 if ``log``.
+        kind: kind of outcome. Accuracy may depend on it, but the guarantee does not.
+        scale: public constant by which outputs are divided before modelling, in the unit of ``measured``.
+        log: whether the natural logarithm of the output is measured; errors are then factors.
 
     Raises:
-        ValueError: bounds are reversed, not of the kind or without logarithms, or the scale is not above 0.
+        ValueError: bounds are reversed, do not fit the kind or have no logarithm, or the scale is not positive.
     """
 
     name: str
@@ -130,21 +132,25 @@ class Outcome:
 
     @property
     def measured(self) -> Outcome:
-        """The same as it is measured: of logarithms any number, within theirs of the bounds, in "ln GBP"."""
+        """Description of the quantity that is measured: the outcome itself, or its logarithm (in "ln GBP", say)."""
         if not self.log:
             return self
         bounds = math.log(self.bounds[0]), math.log(self.bounds[1])
         return replace(self, unit=f"ln {self.unit}".strip(), bounds=bounds, kind="number", log=False)
 
     def taken(self, y: FloatArray) -> FloatArray:
-        """Outputs (n,) as they are measured; each by itself, so that a neighbour's differ in one."""
+        """Return outputs y (n,) as they are measured: of their kind, and as logarithms if ``log``.
+
+        Each output is transformed separately, so that neighbouring data sets still differ in one output.
+        """
         y = of_kind(self.kind, y)
         return np.log(np.clip(y, *self.bounds)) if self.log else y
 
     def given_back(self, values: FloatArray) -> FloatArray:
-        """Released values of any shape in ``unit``: of a curve of logarithms the median, ends of intervals as such.
+        """Return released values of any shape in ``unit``; the inverse of ``taken``.
 
-        Values beyond the bounds by more than their ratio, where noise is all there is, are cut there.
+        If logarithms were measured, a curve of means becomes a curve of medians, and ends of intervals stay ends of
+        intervals. Values are clipped to (low^2 / high, high^2 / low), beyond which they can only be noise.
         """
         if not self.log:
             return values
@@ -154,7 +160,7 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Inputs:
-    """Anything about D inputs, with a ``Column`` for each."""
+    """Base class of objects that describe D inputs by a ``Column`` each."""
 
     columns: tuple[Column, ...]
 
@@ -170,7 +176,7 @@ class Inputs:
 
     @property
     def x_box(self) -> tuple[Interval, ...]:
-        """D declared public (low, high) pairs."""
+        """Declared public sides of the box, D pairs (low, high)."""
         return tuple(each.box for each in self.columns)
 
     @property
@@ -180,23 +186,23 @@ class Inputs:
 
     @property
     def categories(self) -> tuple[int, ...]:
-        """Positions of the inputs that are categories."""
+        """Indices of the inputs that are categories."""
         return tuple(d for d, each in enumerate(self.columns) if each.levels is not None)
 
     @property
     def x_levels(self) -> tuple[Levels | None, ...] | None:
-        """Of each input its levels, and None where it is a number; None where all are."""
+        """Categories of each input, None for a number or a date; None if no input is a category."""
         levels = tuple(each.levels for each in self.columns)
         return levels if any(levels) else None
 
 
 class Notice(NamedTuple):
-    """A sentence about a table for the eyes of its owner. Not private.
+    """A message about a table for its owner only. It may depend on private values and must not be published.
 
     Attributes:
-        rows: that it concerns.
-        of: out of how many.
-        sentence: with both numbers, and what to check.
+        rows: number of rows that it concerns.
+        of: number of rows altogether.
+        sentence: text, with both numbers and what to check.
     """
 
     rows: int
@@ -206,34 +212,36 @@ class Notice(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dataset(Inputs):
-    """Inputs X, private outputs y, and everything about them that is public.
+    """Inputs X and private outputs y with their public description.
 
-    Records are finite numbers by definition, those of neighbours too, so NaN and infinity are refused here.
+    A record consists of finite numbers, also in a neighbouring data set; NaN and infinity are therefore refused here.
 
-    The outputs enter a model as (clip(y, y_bounds) - midpoint) / y_scale. Bounds, midpoint
-    and scale are declared constants, never statistics of y: centring or scaling by the
-    private mean would let one record move every other. Outputs are moved into their declared kind first, each by
-    itself: to refuse one would reveal with certainty that it is there.
+    The outputs enter a model as (clip(y, y_bounds) - midpoint) / y_scale. Bounds, midpoint and scale are declared
+    constants and never statistics of y: if outputs were centred by their private mean, one record would move all.
+    Before that, each output is moved to the nearest value of the declared kind. It is not refused, because a refusal
+    would reveal with certainty that such an output is in the data.
 
     Args:
         name: short identifier, as in ``datasets.load(name)``.
-        X: inputs (n, D), in the units of the columns. Public unless a mechanism says otherwise.
-        y: outputs (n,), in the unit of the outcome. Private; kept unclipped, moved into their kind by ``of_kind``.
-        privacy_unit: whom one record is about, for example "one woman's height".
-        source, licence: of the figures.
+        X: inputs (n, D), in the units of the columns. Public unless a mechanism protects inputs.
+        y: outputs (n,), in the unit of the outcome. Private; not clipped, but moved to their kind by ``of_kind``.
+        outcome: description of y.
+        privacy_unit: what one record is about, for example "one woman's height".
+        source: where the data come from.
+        licence: licence of the data.
         bounds_reason: why the bounds are public knowledge.
-        simulated: True if the outputs were generated, not observed.
-        labels: public per-record columns for display only, each (n,).
-        person: whose row each is (n,), any values that are equal for rows of one person; None: every row is another
-            person's. Neither released nor an input.
-        left_out: rows of the table that lacked a value, or people who had no complete row; public, as n is.
-        rows_left_out: rows that were left out, as far as their number is public. Where people have several rows and
-            inputs are private, these are the rows that do not say whose they are.
-        notices: about the table, for the eyes of its owner, in no file. Not private.
+        simulated: whether the outputs were simulated.
+        labels: public columns for display only, each (n,).
+        person: identifies the person of each row (n,), by any values that are equal for rows of the same person; None
+            if each row belongs to a different person. It is neither an input nor released.
+        left_out: number of rows that lacked a value, or of people without a complete row; public, as n is.
+        rows_left_out: number of rows that were left out, as far as it is public. If people have several rows and inputs
+            are private, only rows without a person are counted.
+        notices: messages for the owner of the table. They are private and are not written to any file.
 
     Raises:
-        ValueError: shapes disagree, a value is not finite, or an input is not of its levels. Messages about inputs
-            repeat none of them.
+        ValueError: shapes disagree, a value is not finite, or a categorical input is not an index of its levels.
+            Messages repeat no input.
     """
 
     name: str
@@ -274,12 +282,12 @@ class Dataset(Inputs):
 
     @property
     def y_unit(self) -> str:
-        """Its unit."""
+        """Unit of the output."""
         return self.outcome.unit
 
     @property
     def y_bounds(self) -> Interval:
-        """Its declared public (low, high)."""
+        """Declared public bounds (low, high) of the output."""
         return self.outcome.bounds
 
     @property
@@ -289,12 +297,12 @@ class Dataset(Inputs):
 
     @property
     def y_kind(self) -> Kind:
-        """Its declared kind."""
+        """Declared kind of the output."""
         return self.outcome.kind
 
     @cached_property
     def people(self) -> int:
-        """Number of people: of records, where every row is another person's."""
+        """Number of people; the number of records if each row belongs to a different person."""
         return self.n if self.person is None else len(np.unique(self.person))
 
     @property
@@ -314,7 +322,7 @@ class Dataset(Inputs):
 
     @property
     def output_range(self) -> float:
-        """d: largest change of one clipped output between neighbours, high - low, in ``y_unit``."""
+        """Largest change of one clipped output between neighbouring data sets, d = high - low, in ``y_unit``."""
         return self.outcome.width
 
     @property
@@ -329,7 +337,7 @@ class Dataset(Inputs):
 
     @property
     def clipped_count(self) -> int:
-        """How many outputs lie outside the bounds. Private: shown only as an educational overlay."""
+        """Number of outputs outside the bounds. Private; pages show it only together with other true data."""
         low, high = self.y_bounds
         return int(((self.y < low) | (self.y > high)).sum())
 
@@ -342,19 +350,19 @@ class Dataset(Inputs):
         return f * self.y_scale + self.midpoint
 
     def public_part(self) -> Dataset:
-        """Everything but the outputs, which are set to the midpoint; public where the inputs are."""
+        """Return the data set with all outputs set to the midpoint. It is public if the inputs are public."""
         outcome = replace(self.outcome, kind="number")
         return replace(self, y=np.full(self.n, self.midpoint), labels={}, outcome=outcome, notices=())
 
     def subset(self, rows: NDArray[np.intp]) -> Dataset:
-        """The records at ``rows`` (k,), with the same public description. Which rows must be chosen without y."""
+        """Return the records at indices ``rows`` (k,), with the same description. Choose ``rows`` without using y."""
         labels = {name: column[rows] for name, column in self.labels.items()}
         person = None if self.person is None else self.person[rows]
         return replace(self, X=self.X[rows], y=self.y[rows], labels=labels, person=person)
 
 
 def of_kind(kind: Kind, y: FloatArray) -> FloatArray:
-    """Outcomes y of any shape moved to the nearest of their kind, each by itself; a half to the even neighbour."""
+    """Return outcomes y of any shape, each moved to the nearest value of its kind; halves are rounded to even."""
     if kind == "number":
         return y
     whole = y if kind == "amount" else np.rint(y)
@@ -362,7 +370,7 @@ def of_kind(kind: Kind, y: FloatArray) -> FloatArray:
 
 
 def pair_of(value: object, name: str) -> Interval:
-    """A declared (low, high) as floats; ValueError for anything else."""
+    """Return a declared (low, high) as floats; raise ValueError for anything else."""
     ends: Any = value
     try:
         low, high = (float(end) for end in ends)
@@ -375,7 +383,7 @@ def pair_of(value: object, name: str) -> Interval:
 
 EXAMPLE_OF_DATES = '{"day": {"format": "day/month/year", "period": "year"}}'
 DeclaredDates = Mapping[str, Mapping[str, object]] | Sequence[Dates]
-"""More about inputs that are dates, by name: ``{"format": ..., "period": ...}``; or as they were declared before."""
+"""Formats and periods of date inputs, ``{name: {"format": ..., "period": ...}}``, or a list of ``Dates``."""
 
 
 def declared_columns(
@@ -387,18 +395,19 @@ def declared_columns(
     dates: DeclaredDates | None = None,
     order: Format | None = None,
 ) -> tuple[Column, ...]:
-    """Columns out of lists with an entry for each input.
+    """Make columns of declarations that are lists with an entry for each input.
 
     Args:
-        box: a (low, high) pair for each input; two ISO dates make it one of dates, whose first day is the first of
-            them. Nothing, or None, for one with levels.
-        units: of the inputs; None for none.
-        levels: of each input, None for a number; None where all are.
-        dates: more about inputs that are dates.
-        order: of day, month and year, where a date has no format; None for year, month, day.
+        names: names of the inputs.
+        box: a pair (low, high) for each input. Two ISO dates declare an input that is a date; the first of them is its
+            first day. The entry of a categorical input is None or left out.
+        units: units of the inputs; None for none.
+        levels: categories of each input, None for a number; None if no input is categorical.
+        dates: formats and periods of date inputs.
+        order: format of date inputs for which none is declared; None for "year-month-day".
 
     Raises:
-        ValueError: lists have other lengths, or an entry is none that can be.
+        ValueError: lists have different lengths, or an entry is invalid.
     """
     listed = [None] * len(names) if levels is None else list(levels)
     if len(listed) != len(names):
@@ -427,12 +436,12 @@ def declared_columns(
 
 
 def is_date_box(side: object) -> bool:
-    """Whether a side of a box is declared in texts, which makes its input one of dates."""
+    """Whether a side of a box is declared by texts, which means that its input is a date."""
     return isinstance(side, list | tuple) and any(isinstance(end, str) for end in side)
 
 
 def column_of_dates(name: str, side: object, *, format: object = ISO, period: Any = None) -> Column:
-    """A column of dates whose side of the box is two ISO dates. ValueError names the end that is none."""
+    """Make a column of dates from its side of the box, two ISO dates; raise ValueError if an end is not a date."""
     ends = checks.entries(f"x_box of {name!r}", side)
     if len(ends) != 2:
         raise ValueError(f"x_box of {name!r} must be two dates [first, last], got {len(ends)} entries")
@@ -446,7 +455,7 @@ def column_of_dates(name: str, side: object, *, format: object = ISO, period: An
 
 
 def _dates_by_name(names: Sequence[str], declared: DeclaredDates | None) -> dict[str, Dates | dict[str, Any]]:
-    """Dates that were declared before, or their formats and periods, by name."""
+    """Return ``Dates``, or formats and periods, by the name of the input."""
     by_name = dict[str, Dates | dict[str, Any]]()
     if isinstance(declared, Mapping):
         for name, form in declared.items():

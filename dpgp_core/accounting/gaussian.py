@@ -1,8 +1,8 @@
-"""Gaussian noise for an (epsilon, delta) guarantee, and the guarantee of a given noise.
+"""The analytic Gaussian mechanism: the noise for an (epsilon, delta) guarantee, and the guarantee of a given noise.
 
-A release whose mean moves by at most Delta (in the noise's own metric) under noise of scale s
-has noise multiplier s' = s / Delta. Figures for people are rounded here too: limits up, budgets to spend
-down, never to nearest.
+If replacing a record moves the mean of a release by at most Delta, in the metric of the noise, and the noise has scale
+s, then the noise multiplier is s' = s / Delta. The module also rounds numbers that are shown to readers: upper bounds
+are rounded up, and remaining budgets down.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ..checks import check_positive
 
 Method = Literal["analytic", "hall"]
 
-_ROUND_UP = 1 + 1e-11  # err on the side of more noise: covers the rounding of delta within the limits below
+_ROUND_UP = 1 + 1e-11  # adds more noise than the rounding errors of delta could take away, within the limits below
 LEAST_EPSILON, LEAST_DELTA = 1e-4, 1e-30
 
 
 def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
-    """Log of the smallest delta for which noise multiplier s' gives (epsilon, delta)-DP.
+    """Return the logarithm of the smallest delta for which noise multiplier s' gives (epsilon, delta)-DP.
 
     delta = Phi(1/(2s') - epsilon s') - exp(epsilon) Phi(-1/(2s') - epsilon s')
 
@@ -32,20 +32,20 @@ def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
     half, drift = 0.5 / noise_multiplier, epsilon * noise_multiplier
     near, far = (drift - half) / math.sqrt(2), (drift + half) / math.sqrt(2)
     if near > -5:
-        # With Phi(-t sqrt 2) = erfcx(t) exp(-t^2) / 2 and far^2 - near^2 = epsilon, both terms share exp(-near^2)
+        # Phi(-t sqrt 2) = erfcx(t) exp(-t^2) / 2 and far^2 - near^2 = epsilon, so both terms share exp(-near^2).
         difference = float(erfcx(near) - erfcx(far)) / 2
         return math.log(difference) - near**2 if difference > 0 else -math.inf
-    # delta near 1, where erfcx would overflow
+    # Here delta is close to 1 and erfcx would overflow.
     return math.log1p(-float(ndtr(near * math.sqrt(2))) - math.exp(epsilon + float(log_ndtr(-half - drift))))
 
 
 def noise_multiplier(epsilon: float, delta: float, method: Method = "analytic", *, unproven: bool = False) -> float:
-    """Smallest noise multiplier s' (no unit) that the method allows for (epsilon, delta)-DP.
+    """Return the smallest noise multiplier s' (no unit) that the method allows for (epsilon, delta)-DP.
 
     Args:
-        method: "analytic" is exact for every epsilon. "hall" is sqrt(2 log(2/delta)) / epsilon,
-            proven for epsilon <= 1 only; above that it is refused.
-        unproven: compute Hall's value above epsilon 1 all the same, for drawing as a counterexample.
+        method: "analytic" is exact for every epsilon. "hall" is sqrt(2 log(2/delta)) / epsilon, which is proven for
+            epsilon <= 1 only and refused above.
+        unproven: compute Hall's formula also for epsilon > 1, to show it as a counterexample.
 
     Raises:
         ValueError: epsilon or delta out of range, unknown method, or "hall" above epsilon 1.
@@ -72,7 +72,9 @@ def noise_multiplier(epsilon: float, delta: float, method: Method = "analytic", 
 
 
 def epsilon_of(noise_multiplier: float, delta: float) -> float:
-    """Smallest epsilon >= 0 that noise multiplier s' guarantees at this delta; inverts ``noise_multiplier``.
+    """Return the smallest epsilon >= 0 that noise multiplier s' guarantees at this delta.
+
+    This is the inverse of ``noise_multiplier``.
 
     Raises:
         ValueError: noise_multiplier is not positive, or delta is outside (0, 1).
@@ -109,31 +111,35 @@ def check_delta(delta: float) -> None:
 
 
 TOLERANCE = 1e-9
-"""Relative error of the root-finders that calibrate noise: a value this near a round one counts as it."""
+"""Relative error of the calibration of noise. Rounding treats a value this close to a round number as that number."""
 
 
 def rounded_up(value: float, digits: int = 3) -> Decimal:
-    """The least decimal of ``digits`` significant digits that is >= value (1 - TOLERANCE); infinity stays.
+    """Round up: return the least decimal with ``digits`` significant digits that is >= value (1 - TOLERANCE).
+
+    Infinity is returned unchanged.
 
     Args:
-        value: an upper bound: an epsilon, a factor, a share.
+        value: an upper bound, for example an epsilon.
         digits: >= 1.
     """
     return _rounded(value, digits, Decimal(1) - Decimal(TOLERANCE), ROUND_CEILING)
 
 
 def rounded_down(value: float, digits: int = 3) -> Decimal:
-    """The largest decimal of ``digits`` significant digits that is <= value (1 + TOLERANCE); infinity stays.
+    """Round down: return the largest decimal with ``digits`` significant digits that is <= value (1 + TOLERANCE).
+
+    Infinity is returned unchanged.
 
     Args:
-        value: >= 0, a lower bound, such as the budget left.
+        value: a lower bound >= 0, for example the remaining budget.
         digits: >= 1.
     """
     return _rounded(value, digits, Decimal(1) + Decimal(TOLERANCE), ROUND_FLOOR)
 
 
 def written(value: Decimal) -> str:
-    """In full and without zeros that say nothing: 0.3 and 1200, neither 0.300 nor 1.2E+3."""
+    """Return a decimal as text without an exponent or trailing zeros: 0.3 and 1200, not 0.300 or 1.2E+3."""
     return f"{value.normalize():f}"
 
 

@@ -1,12 +1,13 @@
-"""Promises, apart from how they are computed: budgets, guarantees, and promises to several rows of one person.
+"""Budgets, guarantees, and group privacy: guarantees for several rows of one person.
 
-Replacing k rows is k replacements of one, one after the other, so that a promise grows with k:
+Replacing k rows can be done by k replacements of one row. Therefore (group privacy)
 
-    mu-GDP for one row is k mu-GDP for k rows (Dong, Roth & Su 2022, theorem 2.14), also of composed measurements;
-    pure epsilon for one row is k epsilon for k rows (Dwork & Roth 2014, theorem 2.2), and rho-zCDP is k^2 rho-zCDP
-    (Bun & Steinke 2016, proposition 1.9).
+    mu-GDP for one row implies k mu-GDP for k rows (Dong, Roth & Su 2022, theorem 2.14), also for compositions;
+    epsilon-DP for one row implies k epsilon-DP for k rows (Dwork & Roth 2014, theorem 2.2), and
+    rho-zCDP for one row implies k^2 rho-zCDP for k rows (Bun & Steinke 2016, proposition 1.9).
 
-So a promise of (epsilon, delta) to k rows needs mu / k, or epsilon / k, for one, mu that of (epsilon, delta).
+To guarantee (epsilon, delta) for k rows, a mechanism must guarantee mu / k for one row, with the mu that corresponds to
+(epsilon, delta), or epsilon / k if delta = 0.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ class Budget:
     """A pair (epsilon, delta).
 
     Args:
-        epsilon: > 0; between neighbours no event's probability grows by more than a factor exp(epsilon) plus delta.
-        delta: in [0, 1), that addition; 0 is pure differential privacy. It is not the chance that the odds of an
-            outcome change by more than exp(epsilon): for Gaussian noise that chance is larger.
+        epsilon: > 0. For neighbouring data sets and every event, P(event) <= exp(epsilon) P'(event) + delta.
+        delta: in [0, 1); 0 is pure differential privacy. For Gaussian noise delta is smaller than the probability that
+            the odds change by more than a factor exp(epsilon), see ``tradeoff.chance_beyond``.
 
     Raises:
         ValueError: either is out of range.
@@ -65,23 +66,23 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """The promise made by one release, known before any data are read.
+    """Privacy guarantee of one release. It is known before any private value is read.
 
     Args:
-        budget: the (epsilon, delta) claimed.
-        loss: privacy loss of the release; with it the accounting can be redone from this value alone.
-        protects: whose privacy the budget speaks of.
-        neighbours: which data sets are held indistinguishable.
-        unit: whom one record is about.
-        theorem: behind the claim.
-        assumptions: under which it holds.
-        not_covered: harms that a reader might wrongly believe to be covered.
-        established: False if the formula used is not proven at this budget; then ``budget`` is no
-            promise, and ``proven_epsilon`` holds.
-        releases: how many noise draws it covers.
-        rows: how many rows of one person are hidden together: 1; k, see ``for_rows``; or None, all that there are.
-        person: name of the column that says whose row each is, where all rows of a person are hidden together; ""
-            where it has none.
+        budget: the claimed (epsilon, delta).
+        loss: privacy loss of the release, from which the accounting can be repeated.
+        protects: whether outputs are protected, or inputs and outputs.
+        neighbours: definition of neighbouring data sets.
+        unit: the privacy unit, in words.
+        theorem: theorem that proves the claim.
+        assumptions: assumptions under which it holds.
+        not_covered: what a reader might wrongly believe to be covered.
+        established: False if the formula used is not proven at this budget. Then ``budget`` is not guaranteed, and
+            ``proven_epsilon`` is.
+        releases: number of releases that it covers.
+        rows: number of rows of one person that are protected together: 1; k, see ``for_rows``; or None for all rows.
+        person: name of the column that identifies the person of a row, if all rows of a person are protected together;
+            "" if there is none.
     """
 
     budget: Budget
@@ -99,26 +100,26 @@ class Guarantee:
 
     @property
     def hidden(self) -> str:
-        """Which rows are hidden together, in a few words."""
+        """Phrase that says which rows are protected together."""
         if self.rows == 1:
             return "any one row"
         return "all rows of any one person" if self.rows is None else f"up to {self.rows} rows of any one person"
 
     @property
     def proven_epsilon(self) -> float:
-        """Exact epsilon of this noise at the claimed delta, whatever formula chose the noise."""
+        """Epsilon that is proven for the noise used, at the claimed delta, whatever formula chose the noise."""
         return self.loss.epsilon(self.budget.delta)
 
     def for_unit(self, unit: str) -> Guarantee:
-        """The same promise, naming whom one record is about."""
+        """Return the same guarantee for a privacy unit named ``unit``."""
         return replace(self, unit=unit)
 
     def taught(self) -> Guarantee:
-        """The promise where noise is that of numbered draws: void, and the card says so first."""
+        """Return the guarantee of a simulated release, which lists first that the simulation itself is not private."""
         return replace(self, not_covered=(TEACHING, *self.not_covered))
 
     def repeated(self, releases: int) -> Guarantee:
-        """The promise for ``releases`` independent draws.
+        """Return the guarantee for ``releases`` independent releases together.
 
         Raises:
             ValueError: releases < 1.
@@ -128,14 +129,14 @@ class Guarantee:
         if releases == 1:
             return self
         loss = self.loss.repeated(releases)
-        # Noise larger than needed (Hall's) may give epsilon 0 even so; the one claimed for one draw holds then.
+        # Hall's noise can be so large that epsilon is 0 even so. Then the epsilon claimed for one release is kept.
         epsilon = loss.epsilon(self.budget.delta) or self.budget.epsilon
         budget = Budget(epsilon=epsilon, delta=self.budget.delta)
         return replace(self, budget=budget, loss=loss, established=True, releases=self.releases * releases)
 
 
 def promise_of(guarantee: Guarantee) -> dict[str, Any]:
-    """The promise in a file, as plain JSON values."""
+    """Return the part of a guarantee that is written to files, as plain JSON values."""
     return {
         "epsilon": guarantee.budget.epsilon,
         "delta": guarantee.budget.delta,
@@ -147,18 +148,19 @@ def promise_of(guarantee: Guarantee) -> dict[str, Any]:
 
 
 MOST_ROWS = 1000
-_ROUND_UP = 1e-9  # of log delta: more noise than rounding can take away
+_ROUND_UP = 1e-9  # subtracted from log delta, so that rounding errors cannot make the noise too small
 _GAUSSIAN, _PURE = "Dong, Roth & Su 2022, theorem 2.14", "Dwork & Roth 2014, theorem 2.2"
 
 
 def budget_of_one_row(epsilon: float, delta: float, rows: int) -> Budget:
-    """The budget of one row with which k rows together are within (epsilon, delta).
+    """Return a budget of one row that guarantees (epsilon, delta) for k rows together.
 
-    Of Gaussian noise it is one of the pairs (epsilon', delta') on the curve of mu / k: with epsilon' = mu / k.
+    If delta > 0, the noise is Gaussian with mu / k for one row. Of the pairs (epsilon', delta') that describe this
+    noise, the one with epsilon' = mu / k is returned.
 
     Args:
-        epsilon: for all k rows.
-        delta: likewise; 0 for a pure promise.
+        epsilon: budget of all k rows together.
+        delta: likewise; 0 for pure differential privacy.
         rows: k >= 1.
 
     Raises:
@@ -175,15 +177,15 @@ def budget_of_one_row(epsilon: float, delta: float, rows: int) -> Budget:
     if delta == 0:
         return Budget(epsilon=share, delta=0.0)
     multiplier = rows * noise_multiplier(epsilon, delta)
-    named = max(1 / multiplier, LEAST_EPSILON)  # where its delta is neither next to 0 nor next to 1
+    named = max(1 / multiplier, LEAST_EPSILON)  # at this epsilon, delta is close neither to 0 nor to 1
     return Budget(epsilon=named, delta=math.exp(log_delta_of(multiplier, named) - _ROUND_UP))
 
 
 def loss_of_rows(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
-    """The loss to k rows of one person of a release whose loss to one row this is.
+    """Return the privacy loss for k rows of one person, given that for one row.
 
     Raises:
-        ValueError: no formula is known for such a loss.
+        ValueError: group privacy is not implemented for this kind of loss.
     """
     if isinstance(loss, GaussianLoss):
         return GaussianLoss(rows * loss.mu)
@@ -194,14 +196,15 @@ def loss_of_rows(loss: PrivacyLoss, rows: int) -> PrivacyLoss:
 
 
 def for_rows(guarantee: Guarantee, rows: int, budget: Budget) -> Guarantee:
-    """The promise to k rows of one person together, of a mechanism that promises to one.
+    """Return the guarantee for k rows of one person together, given that of a mechanism for one row.
 
     Args:
-        rows: k >= 1; nobody has more.
-        budget: claimed for all of them; see ``budget_of_one_row``.
+        guarantee: guarantee for one row.
+        rows: k >= 1, the largest number of rows of one person.
+        budget: budget claimed for all k rows together; see ``budget_of_one_row``.
 
     Raises:
-        ValueError: no formula is known for such a loss.
+        ValueError: group privacy is not implemented for this kind of loss.
     """
     if rows == 1:
         return guarantee

@@ -1,7 +1,8 @@
-"""Privacy losses of one release, in the form in which it composes most tightly, and of several.
+"""Privacy losses of single releases, and their composition.
 
-Renyi curves are on a grid of orders; ``rdp_epsilon`` turns a curve into the epsilon of a delta. Last, what each of a
-random number of runs may cost if only the one with the highest score is published.
+Each kind of release has a class of losses, in the form that composes most tightly. Renyi curves are evaluated on a grid
+of orders, and ``rdp_epsilon`` converts a curve to an epsilon for a given delta. ``liu_talwar_constants`` splits a
+budget over a random number of runs of which only the one with the highest score is published.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from .gaussian import LEAST_DELTA, check_budget, check_delta, epsilon_of
 Numbers: TypeAlias = "float | FloatArray"
 
 ORDERS: FloatArray = 1 + np.geomspace(1e-3, 1e5, 400)
-"""Orders alpha > 1 on which curves are added up. A minimum over fewer orders is larger, so still valid."""
+"""Orders alpha > 1 at which curves are added up. The minimum over a finite set of orders is still a valid bound."""
 
 
 def conversion_penalty(x: Numbers, delta: Numbers) -> FloatArray:
-    """Added to a Renyi bound at order alpha = 1 + x to make it an epsilon at this delta, by the tight conversion.
+    """Return the term that converts a Renyi divergence bound at order alpha = 1 + x to an epsilon at this delta.
 
     log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1)
 
-    Arguments broadcast.
+    The arguments broadcast.
 
     Source: Canonne, Kamath & Steinke 2020, proposition 12.
     """
@@ -37,12 +38,12 @@ def conversion_penalty(x: Numbers, delta: Numbers) -> FloatArray:
 
 
 def rdp_epsilon(rdp: FloatArray, delta: float, orders: FloatArray = ORDERS) -> float:
-    """Smallest epsilon >= 0 that a Renyi curve gives at this delta, by the tight conversion.
+    """Return the smallest epsilon >= 0 that a Renyi curve implies at this delta, by the conversion of Canonne et al.
 
     epsilon = min_alpha rdp(alpha) + log(1 - 1/alpha) - (log delta + log alpha) / (alpha - 1)
 
     Args:
-        rdp: curve at ``orders`` (k,); inf where the divergence is not finite.
+        rdp: bounds on the Renyi divergence at ``orders`` (k,); inf where it is not finite.
         orders: orders alpha > 1 (k,).
 
     Raises:
@@ -58,24 +59,26 @@ class PrivacyLoss(Protocol):
     """The privacy loss of one release."""
 
     def epsilon(self, delta: float) -> float:
-        """Smallest epsilon that it proves at this delta in (0, 1)."""
+        """Return the smallest epsilon that is proven at this delta in (0, 1)."""
         ...
 
     def rdp(self, orders: FloatArray) -> FloatArray:
-        """Renyi divergence bound at orders alpha > 1 (k,)."""
+        """Return bounds on the Renyi divergence (k,) at orders alpha > 1 (k,)."""
         ...
 
     def repeated(self, times: int) -> PrivacyLoss:
-        """The loss of ``times`` independent releases of this kind."""
+        """Return the loss of ``times`` independent releases of this kind together."""
         ...
 
 
 @dataclass(frozen=True)
 class GaussianLoss:
-    """Gaussian noise: N(0, 1) against N(mu, 1) at worst. Composes exactly, mu^2 adding up.
+    """Privacy loss of Gaussian noise (mu-GDP). It composes exactly: the values of mu^2 add up.
+
+    Neighbouring data sets are at most as easy to distinguish as N(0, 1) and N(mu, 1).
 
     Args:
-        mu: largest shift between neighbours in units of the noise, > 0.
+        mu: largest shift of the mean between neighbours, in standard deviations of the noise; > 0.
 
     Raises:
         ValueError: mu is not positive.
@@ -89,25 +92,25 @@ class GaussianLoss:
         check_positive("mu", self.mu)
 
     def epsilon(self, delta: float) -> float:
-        """Exact, by the analytic Gaussian formula."""
+        """Return the exact epsilon, by the analytic Gaussian formula."""
         return epsilon_of(1 / self.mu, delta)
 
     def rdp(self, orders: FloatArray) -> FloatArray:
-        """Order alpha: alpha mu^2 / 2."""
+        """Return alpha mu^2 / 2 at orders alpha (k,)."""
         return orders * (self.mu**2 / 2)
 
     def repeated(self, times: int) -> GaussianLoss:
-        """Mu grows by the square root of the number of releases."""
+        """Return the loss of ``times`` releases: mu grows with the square root of their number."""
         return GaussianLoss(self.mu * math.sqrt(times))
 
 
 @dataclass(frozen=True)
 class PureLoss:
-    """A pure epsilon-DP release, for example Laplace noise or the exponential mechanism.
+    """Privacy loss of a pure epsilon-DP release, for example with Laplace noise or by the exponential mechanism.
 
     Args:
-        pure_epsilon: > 0.
-        rho: zCDP parameter if a better one than epsilon^2 / 2 is proven (exponential mechanism: epsilon^2 / 8).
+        pure_epsilon: epsilon of one release, > 0.
+        rho: zCDP parameter, if a better one than epsilon^2 / 2 is proven (exponential mechanism: epsilon^2 / 8).
         times: number of independent releases.
 
     Raises:
@@ -126,28 +129,28 @@ class PureLoss:
         check_positive("times", self.times)
 
     def epsilon(self, delta: float) -> float:
-        """The smaller of the sum of the pure epsilons and the Renyi conversion."""
+        """Return the smaller of two valid bounds: the sum of the pure epsilons, and that by Renyi divergences."""
         total = self.times * self.pure_epsilon
         return min(total, rdp_epsilon(self.rdp(ORDERS), delta)) if delta > 0 else total
 
     def rdp(self, orders: FloatArray) -> FloatArray:
-        """Order alpha: min(epsilon, rho alpha) for each release."""
+        """Return times * min(epsilon, rho alpha) at orders alpha (k,)."""
         rho = self.pure_epsilon**2 / 2 if self.rho is None else self.rho
         return self.times * np.minimum(self.pure_epsilon, rho * orders)
 
     def repeated(self, times: int) -> PureLoss:
-        """Independent releases."""
+        """Return the loss of ``times`` independent releases of this kind."""
         return replace(self, times=self.times * times)
 
 
 @dataclass(frozen=True)
 class ApproximateLoss:
-    """A release known only to be (epsilon, delta)-DP, for example a private selection proven in no better form.
+    """Privacy loss of a release of which only (epsilon, delta)-DP is proven, for example a private selection.
 
     Args:
-        approximate_epsilon: > 0.
-        approximate_delta: in (0, 1).
-        times: number of independent releases; both numbers add up.
+        approximate_epsilon: epsilon of one release, > 0.
+        approximate_delta: delta of one release, in (0, 1).
+        times: number of independent releases. Their epsilons and deltas add up.
 
     Raises:
         ValueError: a number is out of range.
@@ -164,56 +167,57 @@ class ApproximateLoss:
         check_positive("times", self.times)
 
     def epsilon(self, delta: float) -> float:
-        """The sum of the epsilons; inf at any delta below the sum of the deltas."""
-        # a relative rounding error of the sum is not a promise broken
+        """Return the sum of the epsilons; inf if ``delta`` is below the sum of the deltas."""
+        # The tolerance allows for rounding errors of the sum.
         enough = delta * (1 + 1e-9) >= self.times * self.approximate_delta
         return self.times * self.approximate_epsilon if enough else math.inf
 
     def rdp(self, orders: FloatArray) -> FloatArray:
-        """No Renyi divergence is bounded: inf."""
+        """Return inf at every order, because (epsilon, delta)-DP implies no bound on Renyi divergences."""
         return np.full(orders.shape, math.inf)
 
     def repeated(self, times: int) -> ApproximateLoss:
-        """Independent releases."""
+        """Return the loss of ``times`` independent releases of this kind."""
         return replace(self, times=self.times * times)
 
 
 @dataclass(frozen=True)
 class ParallelLoss:
-    """Releases on disjoint parts of the data, each free to use the results of those before it: the worst one counts.
+    """Privacy loss of releases from disjoint parts of the data (parallel composition): the largest of their losses.
 
-    A neighbour differs in one part only; later releases of another part are post-processing of it
-    (Honkela & Melkas 2021, lemma 3, for any divergence).
+    A release may depend on earlier ones. Neighbouring data sets differ in one part only, and later releases from other
+    parts are post-processing of the release from that part (Honkela & Melkas 2021, lemma 3, for any divergence).
 
     Args:
-        losses: one for each part.
+        losses: privacy loss of the release from each part.
     """
 
     losses: tuple[PrivacyLoss, ...]
 
     def epsilon(self, delta: float) -> float:
-        """The largest epsilon."""
+        """Return the largest epsilon of the parts."""
         return max(loss.epsilon(delta) for loss in self.losses)
 
     def rdp(self, orders: FloatArray) -> FloatArray:
-        """The largest divergence at each order."""
+        """Return the largest bound of the parts at each order (k,)."""
         return np.asarray(np.max([loss.rdp(orders) for loss in self.losses], axis=0))
 
     def repeated(self, times: int) -> ParallelLoss:
-        """Independent releases on the same parts."""
+        """Return the loss of ``times`` independent releases from each of the same parts."""
         return ParallelLoss(tuple(loss.repeated(times) for loss in self.losses))
 
 
 def compose(losses: list[PrivacyLoss], delta: float) -> float:
-    """Smallest epsilon proven for all losses together at this delta in (0, 1); 0 for none.
+    """Return the smallest epsilon proven for all releases together, at this delta in (0, 1); 0 if there are none.
 
-    A single loss gives its own epsilon. Gaussian losses compose exactly. If others are among them, the smaller of
-    two valid bounds: Renyi curves added up; exact Gaussian total plus the sum of the pure epsilons. Approximate
-    losses take their epsilons and their deltas off the top (basic composition), and the rest is proven at the
-    delta left over; inf if none is.
+    * Gaussian losses compose exactly.
+    * If other losses are among them, the smaller of two valid bounds is taken: the sum of all Renyi curves, and the
+      exact Gaussian total plus the sum of the pure epsilons.
+    * Approximate losses add their epsilons and use up their deltas (basic composition). All other losses are composed
+      at the delta that is left; the result is inf if none is left.
 
     Args:
-        losses: of all releases; later ones may have been chosen after seeing earlier releases.
+        losses: losses of all releases. Later releases may have been chosen after seeing earlier ones.
 
     Raises:
         ValueError: delta is outside (0, 1).
@@ -240,13 +244,13 @@ def compose(losses: list[PrivacyLoss], delta: float) -> float:
 
 
 class LiuTalwar(NamedTuple):
-    """Constants of the selection with geometric stopping.
+    """Constants of private selection with a geometric number of runs.
 
     Attributes:
-        t: sqrt(2 delta) / gamma, the chance delta_2 of reaching the last draw.
-        delta: of one run.
-        epsilon: of one run.
-        draws: T, at most so many.
+        t: sqrt(2 delta) / gamma, the probability delta_2 that the last run is reached.
+        delta: delta of one run.
+        epsilon: epsilon of one run.
+        draws: T, the largest number of runs.
     """
 
     t: float
@@ -256,13 +260,13 @@ class LiuTalwar(NamedTuple):
 
 
 def liu_talwar_constants(epsilon: float, delta: float, gamma: float) -> LiuTalwar:
-    """Budget of each run for a whole selection that is (epsilon, delta)-DP.
+    """Return the budget of each run with which the whole selection is (epsilon, delta)-DP.
 
     epsilon = 3 e + 3 sqrt(2 d),  delta = t (1 - log t),  t = sqrt(2 d) / gamma = -delta / W_-1(-delta / exp(1)),
     T = ceil(log(1/t) / gamma)
 
     Args:
-        gamma: chance in (0, 1) of stopping after each draw.
+        gamma: probability in (0, 1) of stopping after each run.
 
     Raises:
         ValueError: an argument is out of range, or epsilon is too small for this delta.
@@ -279,7 +283,12 @@ def liu_talwar_constants(epsilon: float, delta: float, gamma: float) -> LiuTalwa
 
 
 def zcdp_of(epsilon: float, delta: float) -> float:
-    """Rho whose zCDP implies (epsilon, delta)-DP: (sqrt(epsilon + log(1/delta)) - sqrt(log(1/delta)))^2.
+    """Return the largest rho for which rho-zCDP implies (epsilon, delta)-DP by the standard conversion.
+
+    rho = (sqrt(epsilon + log(1/delta)) - sqrt(log(1/delta)))^2
+
+    Raises:
+        ValueError: delta is outside (0, 1).
 
     Source: Bun & Steinke 2016, proposition 1.3.
     """

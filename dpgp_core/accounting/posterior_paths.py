@@ -1,11 +1,15 @@
-"""Renyi curves of one posterior path f ~ GP(mu_D, s^2 k_D) when one record, input and output, is replaced.
+"""Privacy loss of posterior sampling: paths f ~ GP(mu_D, s^2 k_D) when a record, input and output, is replaced.
 
-In coordinates in which the core's posterior is standard normal, neighbours are N(a, s^2 (I - u u^T / (v + q))) and
-N(a', s^2 (I - u' u'^T / (v' + q))), with |a - a'| <= Delta and |u|^2, |u'|^2 <= V, whatever the test points.
-With tau = V / q the bounds are finite for 1 < alpha < 1 + 1 / tau. Curves take x = alpha - 1, which keeps its digits
-near 1. Source: Maciazek 2026, theorem 3.1 and proposition 2, with the tighter terms proven below.
+The core of two neighbouring data sets is the n - 1 records that they share. In coordinates in which the posterior given
+the core is standard normal, the posteriors given neighbouring data sets are N(a, s^2 (I - u u^T / (v + q))) and
+N(a', s^2 (I - u' u'^T / (v' + q))), with |a - a'| <= Delta and |u|^2, |u'|^2 <= V, for any test points.
 
-From the curves: epsilon of L paths at a delta, and the loss that a ledger adds to others.
+With tau = V / q, the Renyi bounds are finite for 1 < alpha < 1 + 1 / tau. Curves are functions of x = alpha - 1, which
+loses no digits for alpha close to 1. Source: Maciazek 2026, theorem 3.1 and proposition 2, with the tighter terms
+proven below.
+
+``posterior_sampling_epsilon`` computes epsilon for L paths from the curves, and ``PosteriorLoss`` is the loss that a
+ledger composes with others.
 """
 
 from __future__ import annotations
@@ -23,12 +27,12 @@ from .losses import Numbers, conversion_penalty
 Sensitivity = Literal["generic", "exponential_1d", "exponential_1d_min"]
 SENSITIVITIES: tuple[Sensitivity, ...] = ("generic", "exponential_1d", "exponential_1d_min")
 Bound = Literal["proven", "published"]
-_CHUNK = 2048  # settings whose epsilon is sought at once
-_LOGITS = np.arange(-20.0, 9.0)[:, None]  # of beta; delta >= 1e-30 keeps the best 1 - beta above 0.007
+_CHUNK = 2048  # number of settings whose epsilon is minimised together
+_LOGITS = np.arange(-20.0, 9.0)[:, None]  # grid of logit(beta); for delta >= 1e-30 the best 1 - beta is above 0.007
 
 
 def signed_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
-    """Covariance term -ln[1 - alpha (alpha - 1) tau^2 / (1 + tau)] / (2 (alpha - 1)), the supremum itself.
+    """Return the covariance term -ln[1 - alpha (alpha - 1) tau^2 / (1 + tau)] / (2 (alpha - 1)), which is the supremum.
 
     Proof: Sigma = I - u u^T/(v+q) has determinant 1/(1+t), t = v/q, and Sigma' likewise. The determinant of
     alpha Sigma' + (1 - alpha) Sigma is smallest for orthogonal u, u': (1 - alpha t'/(1+t')) (1 + (alpha-1) t/(1+t)).
@@ -44,7 +48,7 @@ def signed_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
 
 
 def published_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
-    """Covariance term 2 psi of Maciazek 2026, theorem 3.1: valid, but it counts both records at their worst sign.
+    """Return the covariance term 2 psi of Maciazek 2026, theorem 3.1: valid, but with the worst sign of both records.
 
     psi = max{ ln(1+tau)/2 - ln[(1+alpha tau)/(1+tau)] / (2(alpha-1)),
                -ln(1+tau)/2 - ln(1-(alpha-1)tau) / (2(alpha-1)) }
@@ -57,16 +61,16 @@ def published_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RenyiCurve:
-    """Renyi bound of one path: covariance term + (alpha / 2) [direct + alpha pulled / (1 - beta)].
+    """Bound on the Renyi divergence of one path: covariance term + (alpha / 2) [direct + alpha pulled / (1 - beta)].
 
-    Here beta = (alpha - 1) tau < 1. The bracket bounds d^T Sigma_alpha^-1 d for the shift d of the mean:
-    Sigma_alpha >= I - alpha u' u'^T/(v'+q), whose inverse gives |d|^2 + alpha (d.u')^2 / (q - (alpha-1) v'), over s^2.
+    Here beta = (alpha - 1) tau < 1. The bracket bounds d^T Sigma_alpha^-1 d / s^2 for the shift d of the mean, because
+    Sigma_alpha >= I - alpha u' u'^T/(v'+q), whose inverse gives |d|^2 + alpha (d.u')^2 / (q - (alpha-1) v').
 
     Args:
-        tau: V / q, or its value tau~ under additional prior noise; finite below alpha = 1 + 1/tau.
+        tau: V / q, or tau~ if noise from the prior is added. The bound is finite for alpha < 1 + 1/tau.
         direct: bound on |d|^2 / s^2.
         pulled: bound on (d.u')^2 / (q s^2).
-        signed: signed covariance term, or the published one.
+        signed: whether the covariance term is ``signed_covariance`` or ``published_covariance``.
     """
 
     tau: FloatArray
@@ -75,13 +79,13 @@ class RenyiCurve:
     signed: bool
 
     def __call__(self, x: FloatArray) -> FloatArray:
-        """Bound at orders alpha = 1 + x, for 0 < x < 1/tau."""
+        """Return the bound at orders alpha = 1 + x, for 0 < x < 1/tau."""
         covariance = (signed_covariance if self.signed else published_covariance)(x, self.tau)
         return covariance + (1 + x) / 2 * (self.direct + (1 + x) * self.pulled / (1 - x * self.tau))
 
 
 def require(name: str, values: FloatArray, valid: BoolArray, meaning: str) -> None:
-    """Raise ValueError naming the first of ``values`` that is not ``valid``, and its ``meaning``."""
+    """Raise ValueError if a value is not ``valid``; the message shows the first such value and what it must be."""
     if not np.all(valid):
         raise ValueError(f"{name} must be {meaning}; got {np.asarray(values)[~np.asarray(valid)].flat[0]:g}")
 
@@ -97,16 +101,19 @@ def path_curves(
     sensitivity: Sensitivity,
     bound: Bound = "proven",
 ) -> list[RenyiCurve]:
-    """Curves that all hold for one path; the smallest at each order may be used.
+    """Return curves that are all valid bounds for one path; the smallest one may be used at each order.
 
-    Without additional noise the generic mean term is (alpha/2) (V+q)/(q - (alpha-1)V) Delta^2/s^2, that is
-    pulled = tau direct. In one dimension d.u' is the difference of two posterior means at z', at most 2M.
-    Additional noise eta G, G ~ GP(0, k) (Maciazek 2026, proposition 2): k >= k_0, so in the coordinates of
-    s^2 k_0 + eta^2 k both |d|^2 and u u^T shrink by s^2/(s^2 + eta^2), to A = s^2 q + eta^2 (V + q),
-    tau~ = s^2 V / A, mean (alpha/2) (V+q) / (A (1 - beta)) Delta^2. It is post-processing: eta = 0 holds as well.
+    Without additional noise the generic mean term is (alpha/2) (V+q)/(q - (alpha-1)V) Delta^2/s^2, which is
+    pulled = tau direct. In one dimension d.u' is the difference of two posterior means at z' and at most 2M.
+
+    For additional noise eta G with G ~ GP(0, k) (Maciazek 2026, proposition 2), k >= k_0 holds. In the coordinates of
+    s^2 k_0 + eta^2 k, both |d|^2 and u u^T therefore shrink by s^2/(s^2 + eta^2). With A = s^2 q + eta^2 (V + q) this
+    gives tau~ = s^2 V / A and the mean term (alpha/2) (V+q) / (A (1 - beta)) Delta^2. Adding noise is post-processing,
+    so the curve for eta = 0 is valid as well.
 
     Args:
-        n, r, sigma, kappa, M, eta: arrays of one shape, an element a setting; see ``posterior_sampling_epsilon``.
+        n, r, sigma, kappa, M, eta: arrays of one shape, with an element for each setting; see
+            ``posterior_sampling_epsilon``.
 
     Raises:
         ValueError: a number is out of range, or an unknown sensitivity or bound.
@@ -141,9 +148,10 @@ def path_curves(
 def posterior_sensitivity(
     V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray, sensitivity: Sensitivity, bound: Bound
 ) -> FloatArray:
-    """Delta by the rule named; "exponential_1d_min" is the smallest that applies to the exponential kernel in 1-D.
+    """Return the sensitivity Delta by the rule ``sensitivity``.
 
-    With bound "published", that of published code: false if generic.
+    "exponential_1d_min" is the smallest bound that is valid for the exponential kernel in one dimension. With bound
+    "published" it is the sensitivity of the published code, which is wrong for the generic rule.
     """
     if sensitivity == "generic" and bound == "published":
         return sensitivities.published_generic_sensitivity(V, r, n, M)
@@ -193,22 +201,26 @@ def posterior_sampling_epsilon(
     sensitivity: Sensitivity = "generic",
     bound: Bound = "proven",
 ) -> float | FloatArray:
-    """Epsilon >= 0 of releasing L whole posterior paths at this delta, one record (input and output) being replaced.
+    """Return the epsilon >= 0 of releasing L posterior paths at this delta. Neighbours replace one input and output.
 
     epsilon = min over alpha = 1 + beta/tau, beta in (0, 1), of L rho(alpha) + conversion penalty
 
-    It falls as r grows, and as sigma grows if eta = 0. Numbers or arrays that broadcast; arrays give an array.
+    Epsilon decreases in r, and in sigma if eta = 0. Arguments may be numbers or arrays that broadcast. The result is an
+    array if any of them is.
 
     Args:
-        r: square root of the effective ridge (noise variance over kernel scale squared), > 0.
-        sigma: kernel scale s > 0 in units of the outputs; inf leaves only the loss by the covariance.
-        kappa: smallest value of the normalised kernel, k(x, x) <= 1, over the public domain; in [0, 1].
-        M: bound on the absolute outputs, > 0.
+        n: number of records.
+        r: square root of the effective ridge (noise variance over squared kernel scale), > 0.
+        sigma: kernel scale s > 0 in units of the outputs; inf leaves only the privacy loss by the covariance.
+        kappa: smallest value of the normalised kernel (k(x, x) <= 1) over the public domain; in [0, 1].
+        delta: in [1e-30, 1).
+        M: bound on the absolute values of the outputs, > 0.
         L: number of independent paths, >= 1.
         eta: scale >= 0 of additional noise from the GP prior, in units of the outputs.
-        sensitivity: "exponential_1d" holds for the exponential kernel and one input only; "exponential_1d_min" takes
-            the generic bounds as well, where they are smaller.
-        bound: "proven", or "published": 2 psi, the classic conversion, and a generic sensitivity that is false.
+        sensitivity: "generic" is valid for every kernel, "exponential_1d" only for the exponential kernel with one
+            input. "exponential_1d_min" uses the smaller of both.
+        bound: "proven", or "published" for comparison: covariance term 2 psi, the classic conversion, and a generic
+            sensitivity that is wrong.
 
     Raises:
         ValueError: a number is out of range, or an unknown sensitivity or bound.
@@ -229,11 +241,11 @@ def posterior_sampling_epsilon(
 
 
 def _least_epsilon(curve: RenyiCurve, paths: FloatArray, delta: FloatArray) -> FloatArray:
-    """Minimum over beta for each of m settings: logits on a grid, then two finer ones, then one parabola."""
+    """Minimise over beta for each of m settings: on a grid of logits, on two finer grids, then by a parabola."""
 
     def objective(logits: FloatArray) -> FloatArray:
         x = expit(logits) / curve.tau
-        # the classic conversion, log(1/delta) / (alpha - 1), is larger at every order: Mironov 2017, proposition 3
+        # The classic conversion, log(1/delta) / (alpha - 1), is larger at every order (Mironov 2017, proposition 3).
         return paths * curve(x) + (conversion_penalty(x, delta) if curve.signed else -np.log(delta) / x)
 
     best, centre = np.full(curve.tau.shape, np.inf), np.zeros_like(curve.tau)
@@ -250,7 +262,7 @@ def _least_epsilon(curve: RenyiCurve, paths: FloatArray, delta: FloatArray) -> F
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorLoss:
-    """L whole paths of a GP posterior, one record (input and output) being replaced. Composes by Renyi curves.
+    """Privacy loss of releasing L paths of a GP posterior. It composes with other losses by Renyi curves.
 
     Args:
         n, r, sigma, kappa, L, eta, sensitivity: see ``posterior_sampling_epsilon``; outputs lie in [-1, 1].
@@ -274,13 +286,13 @@ class PosteriorLoss:
         self._curves()
 
     def epsilon(self, delta: float) -> float:
-        """Smallest epsilon that the proven curve gives at this delta in (0, 1)."""
+        """Return the smallest epsilon that the proven curves give at this delta in (0, 1)."""
         return posterior_sampling_epsilon(
             self.n, self.r, self.sigma, self.kappa, delta, 1.0, self.L, self.eta, self.sensitivity
         )
 
     def rdp(self, orders: FloatArray) -> FloatArray:
-        """Proven Renyi bound of all L paths at orders alpha > 1 (k,); inf where it is not finite."""
+        """Return the proven Renyi bound of all L paths at orders alpha > 1 (k,); inf where it is not finite."""
         x, bounds = orders - 1, []
         for curve in self._curves():
             finite = x * curve.tau < 1 - 1e-12
@@ -288,7 +300,7 @@ class PosteriorLoss:
         return np.asarray(self.L * np.min(bounds, axis=0))
 
     def repeated(self, times: int) -> PosteriorLoss:
-        """Independent further paths of the same posterior, or of posteriors with the same settings."""
+        """Return the loss of ``times`` as many independent paths, of this posterior or of others with its settings."""
         return replace(self, L=self.L * times)
 
     def _curves(self) -> list[RenyiCurve]:

@@ -1,13 +1,14 @@
-"""How far one record moves a GP posterior mean: variance and sensitivity bounds for posterior sampling.
+"""Bounds on how far one record moves a GP posterior mean: variance and sensitivity for posterior sampling.
 
-Notation of the proofs. The core is the n - 1 records that neighbours share; k_0, m are its posterior covariance
-and mean, H_0 the RKHS of k_0. The records that differ are (z, y) and (z', y'); u = k_0(., z) in H_0, v = |u|^2 =
-k_0(z, z) <= V, and u', v' likewise. One more record (z, y) moves the core's mean by (y - m(z)) u / (v + q), so
+Notation of the proofs: the core is the n - 1 records that neighbouring data sets share. k_0 and m are the posterior
+covariance and mean given the core, and H_0 is the RKHS of k_0. The records that differ are (z, y) and (z', y');
+u = k_0(., z) in H_0, v = |u|^2 = k_0(z, z) <= V, and u', v' likewise. Adding the record (z, y) to the core moves the
+mean by (y - m(z)) u / (v + q), so
 
     Delta = sup | (y - m(z)) u / (v + q) - (y' - m(z')) u' / (v' + q) |    in H_0.
 
-Conditions throughout: k(x, x) <= 1, |outputs| <= M, ridge q = r^2. Arguments broadcast; none has a unit, except
-M and the results' numerators, which are in model units. Source of the setting: Maciazek 2026, sections 2-3.
+All bounds assume k(x, x) <= 1, |outputs| <= M and ridge q = r^2. Arguments broadcast. M and Delta are in model units;
+all other arguments have no unit. Source of the setting: Maciazek 2026, sections 2-3.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ import numpy as np
 
 from ..arrays import FloatArray
 
-_ROUND_UP = 1 + 1e-12  # a dozen float operations err by less
+_ROUND_UP = 1 + 1e-12  # exceeds the rounding errors of a dozen floating-point operations
 
 
 def core_variance(n: FloatArray, r: FloatArray, kappa: FloatArray) -> FloatArray:
-    """Largest posterior variance V of any core of n - 1 points, divided by s^2.
+    """Return the largest posterior variance V given any core of n - 1 records, divided by s^2.
 
     V = 1 - kappa^2 (n - 1) / (n - 1 + q)
 
@@ -36,19 +37,19 @@ def core_variance(n: FloatArray, r: FloatArray, kappa: FloatArray) -> FloatArray
     Source: Maciazek 2026, proposition 3 (exact for kernels with k(x, x) = 1).
     """
     q = r * r
-    # written without subtracting nearly equal numbers
+    # The same value, written without a difference of nearly equal numbers.
     return (q + (1 - kappa * kappa) * (n - 1)) / (n - 1 + q)
 
 
 def peak(V: FloatArray, r: FloatArray) -> FloatArray:
-    """Phi = sup over v <= V of v / (v + q)^2: 1/(4q) if V >= q, else V / (V + q)^2, since v = q is the maximum."""
+    """Return Phi = sup over v <= V of v / (v + q)^2, which is 1/(4q) if V >= q and V / (V + q)^2 otherwise."""
     q = r * r
     v = np.minimum(V, q)
     return v / (v + q) ** 2
 
 
 def operator_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """Any bounded kernel: Delta <= M [2 sqrt(Phi) + (sqrt(n - 1) / r) V / (V + q)].
+    """Sensitivity for any bounded kernel: Delta <= M [2 sqrt(Phi) + (sqrt(n - 1) / r) V / (V + q)].
 
     Proof: m = (1/q) sum y_i k_0(., x_i), so |m|^2 = y^T K_0 y / q^2 <= |y|^2 / q <= (n-1) M^2 / q in H_0, as
     K_0 = q K (K + qI)^-1 <= qI. The shift is y u/(v+q) - y' u'/(v'+q) - (A - A') m with A = u u^T / (v + q).
@@ -59,11 +60,14 @@ def operator_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatAr
 
 
 def coupled_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """Any bounded kernel: Delta <= 2 M sup over v <= V of [sqrt(v) + (sqrt(n - 1) / r) v sqrt(1 - v)] / (v + q).
+    """Sensitivity for any bounded kernel: Delta <= 2 M sup [sqrt(v) + (sqrt(n - 1) / r) v sqrt(1 - v)] / (v + q).
 
-    Proof: by features phi of z and S of the core, |m(z)|^2 <= |y|^2 phi^T S (S + q)^-2 phi and
-    v = phi^T q (S + q)^-1 phi. With a = q / (S + q), in (0, 1), these are |y|^2 E[a (1 - a)] / q and E[a], so
-    |m(z)| <= M sqrt(n - 1) / r sqrt(v (1 - v)) by Jensen's inequality. Triangle inequality over the two records.
+    The supremum is over v <= V.
+
+    Proof: let phi be the features of z, and S the sum of phi phi^T over the core. Then
+    |m(z)|^2 <= |y|^2 phi^T S (S + q)^-2 phi and v = phi^T q (S + q)^-1 phi. With a = q / (S + q), in (0, 1), these are
+    |y|^2 E[a (1 - a)] / q and E[a], so |m(z)| <= M sqrt(n - 1) / r sqrt(v (1 - v)) by Jensen's inequality. The bound
+    follows by the triangle inequality over the two records.
     """
     q, pull = r * r, np.sqrt(n - 1) / r
     v = np.minimum(V, _coupled_maximiser(q, pull))
@@ -71,14 +75,17 @@ def coupled_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArr
 
 
 def centred_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """Any bounded kernel: Delta <= 2 M X, X = max of (sqrt(v) + c v t) sqrt(1 - t^2) / (v + q), v <= V, v + t^2 <= 1.
+    """Sensitivity for any bounded kernel: Delta <= 2 M X, X = max of (sqrt(v) + c v t) sqrt(1 - t^2) / (v + q).
 
-    Proof: c = sqrt(n - 1) / r, e = m / (M c), and t = -<e, u> / |u|. The two bounds above rest on |e| <= 1 and on
-    v + t^2 <= 1. Together they put the shifts of all records into one ball of radius M X about -k e, for k = x t at
-    the maximum: docs/guarantees.md. It is no larger than either bound, and nothing less follows from the two.
+    The maximum is over v <= V and v + t^2 <= 1.
 
-    The maximum is bracketed, then the worse end of the bracket is used throughout: the result is never below
-    2 M X, and above it by less than 1e-8 of it.
+    Proof: let c = sqrt(n - 1) / r, e = m / (M c), and t = -<e, u> / |u|. The proofs of ``operator_sensitivity`` and
+    ``coupled_sensitivity`` use |e| <= 1 and v + t^2 <= 1. From both it follows that the shifts by all records lie in
+    one ball of radius M X about -k e, with k = x t at the maximum; docs/guarantees.md has the details. X is no larger
+    than either of these bounds, and it is the smallest bound that follows from the two inequalities.
+
+    The maximum is found by bisection of t. Evaluating each factor at the less favourable end of the final interval
+    makes the result at least 2 M X, and larger by a relative error below 1e-8.
     """
     q, pull = r * r, np.sqrt(n - 1) / r
     low, high = _centred_bracket(V, q, pull)
@@ -89,7 +96,7 @@ def centred_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArr
 
 
 def exponential_1d_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> FloatArray:
-    """Exponential kernel in one dimension: Delta <= 2 sqrt(2) M sqrt(Phi).
+    """Sensitivity for the exponential kernel in one dimension: Delta <= 2 sqrt(2) M sqrt(Phi).
 
     Proof: K^-1 has no positive off-diagonal entry, hence k_0 >= 0 and |m| <= M, for this core and any larger one
     (Maciazek 2026, lemma B.6). Let p = |y - m(z)|, p' = |y' - m(z')|, both <= 2M, and R = corr_0(z, z') >= 0. As
@@ -97,21 +104,21 @@ def exponential_1d_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> F
     sign, say y - m(z) > 0: adding infinitely many records (z, M) keeps the mean at z' below M, so that
     p R sqrt(v'/v) + p' <= 2M, and likewise p' R sqrt(v/v') + p <= 2M. One of the two ratios is >= 1, say the first,
     and Delta^2 <= Phi (p^2 + p'^2 + 2 p p' R) = Phi [(p' + R p)^2 + (1 - R^2) p^2] <= Phi (4 M^2 + 4 M^2).
-    It fails in two dimensions, and 2 M sqrt(Phi) fails in one.
+    In two dimensions the bound is wrong. In one dimension, the smaller bound 2 M sqrt(Phi) would be wrong.
     """
     return math.sqrt(8) * M * np.sqrt(peak(V, r))
 
 
 def generic_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """Any bounded kernel: the centred bound, or an older one where that is less by the last digits."""
+    """Sensitivity for any bounded kernel: the smallest of three bounds, which is the centred one up to rounding."""
     older = np.minimum(operator_sensitivity(V, r, n, M), coupled_sensitivity(V, r, n, M))
     return np.minimum(older, centred_sensitivity(V, r, n, M))
 
 
 def published_generic_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """The published sqrt(2) M (1 + sqrt(n - 1) / r) sqrt(Phi): for comparison only, it is false.
+    """Return the published sqrt(2) M (1 + sqrt(n - 1) / r) sqrt(Phi). It is wrong and serves for comparison only.
 
-    Counterexample: equal inputs with opposite outputs give 2 M sqrt(Phi), which is more if r > 2.414 sqrt(n - 1).
+    Counterexample: equal inputs with opposite outputs give 2 M sqrt(Phi), which is larger if r > 2.414 sqrt(n - 1).
     """
     return math.sqrt(2) * M * (1 + np.sqrt(n - 1) / r) * np.sqrt(peak(V, r))
 
@@ -125,7 +132,7 @@ def _coupled_maximiser(q: FloatArray, pull: FloatArray) -> FloatArray:
         v = (low + high) / 2
         slope = (q - v) * np.sqrt(1 - v) + pull * (2 * q - 3 * q * v - v * v) * np.sqrt(v)
         low, high = np.where(slope > 0, v, low), np.where(slope > 0, high, v)
-    return high  # exact where f rises up to v = 1
+    return high  # if f rises up to v = 1, this is exactly 1
 
 
 def _best_root(q: FloatArray, pull: FloatArray, t: FloatArray) -> FloatArray:

@@ -1,10 +1,11 @@
-"""A guarantee for one person: the errors that the best possible attacker must make.
+"""Guarantees as hypothesis tests: the errors that the best possible attacker must make about one person.
 
-The attacker knows every other record and the mechanism, and must decide between two values of one
-person's record ("in" and "out", or two outputs at most d apart) from a release.
+The attacker knows the mechanism and every other record. From a release they must decide between two hypotheses about
+one person's record: "in" and "out", or two outputs that are at most d apart.
 
-A belief is the probability p that a fact about the person is true ("in"). The trade-off f(a) is the least miss rate at
-false-alarm rate a, so an event that has probability a under "out" has at most 1 - f(a) under "in".
+The trade-off f(a) is the smallest miss rate (type II error) of any test with false-alarm rate (type I error) a. An
+event of probability a under "out" therefore has probability at most 1 - f(a) under "in". A belief is the probability p
+that an attacker assigns to "in".
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .gaussian import check_budget
 
 
 def gaussian_tradeoff(false_alarm: FloatArray, mu: float) -> FloatArray:
-    """Smallest miss rate at each false-alarm rate against Gaussian noise: Phi(Phi^-1(1 - a) - mu).
+    """Return the smallest miss rate at each false-alarm rate a for Gaussian noise: Phi(Phi^-1(1 - a) - mu).
 
     Args:
         false_alarm: rates a in [0, 1], any shape.
@@ -38,7 +39,7 @@ def gaussian_tradeoff(false_alarm: FloatArray, mu: float) -> FloatArray:
 
 
 def budget_tradeoff(false_alarm: FloatArray, epsilon: float, delta: float) -> FloatArray:
-    """Smallest miss rate that any (epsilon, delta)-DP release allows at each false-alarm rate a.
+    """Return the smallest miss rate at each false-alarm rate a that any (epsilon, delta)-DP release allows.
 
     max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))
 
@@ -57,7 +58,9 @@ def budget_tradeoff(false_alarm: FloatArray, epsilon: float, delta: float) -> Fl
 
 
 def attacker_success(prior: float, mu: float) -> float:
-    """Chance that the best attacker guesses right against Gaussian noise; max(p, 1 - p) without a release.
+    """Return the probability that the best attacker guesses correctly from a release with Gaussian noise.
+
+    Without a release it is max(p, 1 - p), with p the prior probability of "in".
 
     Raises:
         ValueError: prior outside (0, 1), or mu not positive.
@@ -66,13 +69,13 @@ def attacker_success(prior: float, mu: float) -> float:
     """
     check_share("prior", prior)
     check_positive("mu", mu)
-    # Say "in" above t = mu/2 - log(p/(1-p))/mu
+    # The best test decides for "in" above t = mu/2 - log(p/(1-p))/mu.
     threshold = mu / 2 - math.log(prior / (1 - prior)) / mu
     return float(prior * ndtr(mu - threshold) + (1 - prior) * ndtr(threshold))
 
 
 def laplace_tradeoff(false_alarm: FloatArray, epsilon: float) -> FloatArray:
-    """Smallest miss rate at each false-alarm rate a against Laplace noise.
+    """Return the smallest miss rate at each false-alarm rate a for Laplace noise.
 
     1 - e^epsilon a for a <= e^-epsilon / 2;  e^-epsilon / (4 a) up to a = 1/2;  e^-epsilon (1 - a) beyond
 
@@ -86,8 +89,9 @@ def laplace_tradeoff(false_alarm: FloatArray, epsilon: float) -> FloatArray:
     Source: Dong, Roth & Su 2022, proposition A.6; derived below.
     """
     check_positive("epsilon", epsilon)
-    # log-likelihood ratio |x| - |x - epsilon| of Lap(0, 1) against Lap(epsilon, 1) rises with x, so the best test
-    # accuses above a threshold t: a = P(Lap(0) > t), misses = P(Lap(epsilon) <= t) = F(t - epsilon), F the Laplace cdf.
+    # The log-likelihood ratio |x| - |x - epsilon| of Lap(0, 1) and Lap(epsilon, 1) rises with x, so the best test
+    # rejects above a threshold t: a = P(Lap(0) > t), and the miss rate is P(Lap(epsilon) <= t) = F(t - epsilon), with
+    # the Laplace distribution function F.
     # t <= 0 (a >= 1/2): e^t = 2 (1 - a);  F(t - epsilon) = e^(t - epsilon) / 2 = e^-epsilon (1 - a)
     # 0 < t <= epsilon: e^-t = 2 a;         F(t - epsilon) = e^(t - epsilon) / 2 = e^-epsilon / (4 a)
     # t > epsilon:      e^-t = 2 a;         F(t - epsilon) = 1 - e^(epsilon - t) / 2 = 1 - e^epsilon a
@@ -100,9 +104,10 @@ def laplace_tradeoff(false_alarm: FloatArray, epsilon: float) -> FloatArray:
 
 
 def laplace_attacker_success(prior: float, epsilon: float) -> float:
-    """Chance that the best attacker guesses right against Laplace noise; max(p, 1 - p) without a release.
+    """Return the probability that the best attacker guesses correctly from a release with Laplace noise.
 
-    1 - e^(-epsilon/2) sqrt(p (1 - p)) if the prior odds lie within e^-epsilon and e^epsilon, else max(p, 1 - p)
+    It is 1 - e^(-epsilon/2) sqrt(p (1 - p)) if the prior odds p / (1 - p) lie between e^-epsilon and e^epsilon.
+    Otherwise it is max(p, 1 - p), as without a release.
 
     Raises:
         ValueError: prior outside (0, 1), or epsilon not positive.
@@ -112,13 +117,13 @@ def laplace_attacker_success(prior: float, epsilon: float) -> float:
     check_share("prior", prior)
     check_positive("epsilon", epsilon)
     if abs(math.log(prior / (1 - prior))) >= epsilon:
-        return max(prior, 1 - prior)  # no outcome outweighs so firm a belief
+        return max(prior, 1 - prior)  # no released value can change the decision
     # a = e^(-epsilon/2) sqrt(p / (1 - p)) / 2 makes both errors p f(a) and (1 - p) a equal
     return 1 - math.exp(-epsilon / 2) * math.sqrt(prior * (1 - prior))
 
 
 def budget_attacker_success(prior: float, epsilon: float, delta: float) -> float:
-    """Largest chance of guessing right that (epsilon, delta) allows, whatever the mechanism.
+    """Return the largest probability of a correct guess that any (epsilon, delta)-DP mechanism allows.
 
     1 - (1 - delta) min(p, 1 - p, 1 / (1 + e^epsilon))
 
@@ -136,14 +141,14 @@ Tradeoff = Callable[[FloatArray], FloatArray]
 
 
 class Beliefs(NamedTuple):
-    """The lowest and the highest belief that a release can lead to."""
+    """Lowest and highest belief that a release can lead to."""
 
     low: float
     high: float
 
 
 def pure_beliefs(prior: float, epsilon: float) -> Beliefs:
-    """Beliefs after any outcome of an epsilon-DP release: the odds change by at most a factor e^epsilon.
+    """Return bounds on the belief after an epsilon-DP release: the odds change by at most a factor e^epsilon.
 
     p e^-eps / (1 - p + p e^-eps) <= belief <= p e^eps / (1 - p + p e^eps)
 
@@ -162,18 +167,19 @@ def pure_beliefs(prior: float, epsilon: float) -> Beliefs:
 
 
 def telling_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
-    """Mean belief after the releases that speak most against a person, and most for, each of a share q of all cases.
+    """Return bounds on the mean belief over any set of releases that has probability q.
 
-    Nobody can name a set of releases that comes up in a share q of all cases (over belief and noise) after which the
-    mean belief is beyond these. No share of the noise is left out: delta is part of f.
+    The probability is over the prior and the noise. The upper bound is the mean belief over the releases most in favour
+    of "in", the lower bound that over the releases most against it. No part of the noise is disregarded: delta is part
+    of f.
 
         high = p (1 - f(a)) / q            at the a that solves p (1 - f(a)) + (1 - p) a = q
         low  = p f(a) / q                  at the a that solves p (1 - f(a)) + (1 - p) a = 1 - q
 
     Args:
         share: q, in (0, 1).
-        tradeoff: f, decreasing and convex from [0, 1] to [0, 1]; an upper bound on the information if f is a lower
-            bound on misses.
+        tradeoff: f, decreasing and convex from [0, 1] to [0, 1]. It may be a lower bound on the true trade-off; the
+            returned bounds are then valid but wider.
 
     Raises:
         ValueError: prior or share outside (0, 1).
@@ -188,24 +194,26 @@ def telling_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
 
 
 def _accused_rightly(prior: float, accused: float, tradeoff: Tradeoff) -> float:
-    """P (1 - f(a)) at the a where a share ``accused`` of all cases is accused."""
+    """Return p (1 - f(a)) for the test that decides for "in" with total probability ``accused``."""
 
     def hit(a: float) -> float:
         return prior * (1 - float(tradeoff(np.array([a]))[0]))
 
-    if hit(0.0) >= accused:  # accused without a single false alarm: delta's share
+    if hit(0.0) >= accused:  # delta allows so many correct decisions without any false alarm
         return accused
     a = brentq(lambda a: hit(a) + (1 - prior) * a - accused, 0.0, 1.0, xtol=1e-300, rtol=1e-14, maxiter=2000)
     return accused - (1 - prior) * float(a)
 
 
 def chance_beyond(epsilon: float, mu: float) -> float:
-    """Chance that Gaussian noise moves the odds by more than a factor e^epsilon, either way, true or not.
+    """Return the probability that a release with Gaussian noise changes the odds by more than a factor e^epsilon.
+
+    Changes in both directions are counted. The probability is the same under "in" and "out":
 
     Phi(mu / 2 - epsilon / mu) + Phi(-mu / 2 - epsilon / mu)
 
-    The log-likelihood ratio is N(mu^2 / 2, mu^2) under "in" and N(-mu^2 / 2, mu^2) under "out". The chance is larger
-    than the delta of (epsilon, delta), which is the first term less e^epsilon times the second.
+    The log-likelihood ratio is N(mu^2 / 2, mu^2) under "in" and N(-mu^2 / 2, mu^2) under "out". The probability is
+    larger than the delta of (epsilon, delta)-DP, which is the first term minus e^epsilon times the second.
 
     Args:
         epsilon: logarithm of the factor, >= 0.

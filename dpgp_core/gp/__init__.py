@@ -1,1 +1,1 @@
-"""Gaussian process regression: the cloaking matrix C and the posterior."""
+"""Gaussian process regression: exact and low-rank posteriors, inducing inputs, sample paths and intervals."""

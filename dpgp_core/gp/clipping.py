@@ -1,4 +1,4 @@
-"""Clipped Gaussian outputs as observations of a linear filter: closed-form moments of the truncated normal."""
+"""Moments of clipped Gaussian outputs in closed form, with which a linear filter can use clipped outputs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 
 class Clipped(NamedTuple):
-    """clip(y, low, high) = mean + gain (y - m) + rest, for y ~ N(m, v).
+    """Linear model of a clipped output: clip(y, low, high) = mean + gain (y - m) + rest, for y ~ N(m, v).
 
-    The rest has mean 0 and variance ``extra`` and is uncorrelated with y and with everything that is jointly Gaussian
-    with y: Cov(clip(y), x) = gain Cov(y, x) (Stein's identity).
+    The rest has mean 0 and variance ``extra``. It is uncorrelated with y and with everything that is jointly Gaussian
+    with y, because Cov(clip(y), x) = gain Cov(y, x) (Stein's identity).
 
     Attributes:
-        mean: k = E clip(y).
+        mean: E clip(y), in the unit of y.
         gain: alpha = P(low < y < high), in [0, 1].
-        extra: Var clip(y) - alpha^2 v >= 0.
+        extra: Var clip(y) - alpha^2 v >= 0, in the squared unit of y.
     """
 
     mean: FloatArray
@@ -31,17 +31,18 @@ class Clipped(NamedTuple):
 
 
 def clipped(mean: FloatArray, variance: FloatArray, low: FloatArray, high: FloatArray) -> Clipped:
-    """Moments of clip(y, low, high) for y ~ N(mean, variance).
+    """Return the moments of clip(y, low, high) for y ~ N(mean, variance).
 
-    With a = (low - m) / sd, b = (high - m) / sd, alpha = Phi(b) - Phi(a), phi and Phi the standard normal's:
+    With a = (low - m) / sd, b = (high - m) / sd, alpha = Phi(b) - Phi(a), and phi and Phi the density and distribution
+    function of the standard normal,
     E (clip - m) / sd = a Phi(a) + b Phi(-b) + phi(a) - phi(b), and
     E ((clip - m) / sd)^2 = a^2 Phi(a) + b^2 Phi(-b) + alpha + a phi(a) - b phi(b).
 
     Args:
-        mean: of y; all four may have any shapes that broadcast.
-        variance: of y, > 0.
-        low: lower end of the interval, in the unit of the mean.
-        high: upper end, above it.
+        mean: mean m of y. All four arguments broadcast.
+        variance: variance of y, > 0.
+        low: lower end of the clipping interval, in the unit of the mean.
+        high: upper end, above ``low``.
 
     Source: Johnson, Kotz & Balakrishnan 1994, section 13.10; Stein 1981, lemma 1.
     """
@@ -49,17 +50,17 @@ def clipped(mean: FloatArray, variance: FloatArray, low: FloatArray, high: Float
     a, b = (low - mean) / sd, (high - mean) / sd
     below, above = ndtr(a), ndtr(-b)
     at_a, at_b = np.exp(-0.5 * a * a) / _ROOT_TWO_PI, np.exp(-0.5 * b * b) / _ROOT_TWO_PI
-    gain = np.where(a > 0, ndtr(-a) - above, ndtr(b) - below)  # the difference of the smaller tails
+    gain = np.where(a > 0, ndtr(-a) - above, ndtr(b) - below)  # Phi(b) - Phi(a), from the smaller tails
     first = a * below + b * above + at_a - at_b
     second = a * a * below + b * b * above + gain + a * at_a - b * at_b
     return Clipped(mean + sd * first, gain, variance * np.maximum(second - first * first - gain * gain, 0.0))
 
 
 def clipped_moments(f: FloatArray, noise_variance: float, half_range: float) -> tuple[FloatArray, FloatArray]:
-    """h(f) and v(f): mean and variance of clip(f + e, +-R), e ~ N(0, noise_variance), of the shape of f.
+    """Return mean h(f) and variance v(f) of clip(f + e, -R, R) with e ~ N(0, noise_variance), both of the shape of f.
 
     Args:
-        f: any shape, in model units about the middle of the bounds.
+        f: any shape, in model units, so that 0 is the midpoint of the bounds.
         noise_variance: >= 0.
         half_range: R > 0.
     """

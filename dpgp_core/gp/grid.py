@@ -1,6 +1,7 @@
-"""A regular grid of bins over a public box: which bin a point is in, and the means of the occupied ones.
+"""Regular grids of bins over a public box, and GP inference from integrals over boxes.
 
-Last, covariances of integrals of f ~ GP(0, EQ) over axis-parallel boxes, and of those integrals with f itself.
+``k_FF`` and ``k_Ff`` are the covariances of integrals of f ~ GP(0, EQ) over axis-parallel boxes, with each other and
+with values of f.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from ..kernels import EQ
 
 IndexArray = NDArray[np.intp]
 
-MAX_BINS = 10**12  # of the whole grid; only occupied ones take memory
+MAX_BINS = 10**12  # largest number of bins of a grid; only occupied ones take memory
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """Equal bins, half-open [low, high) but for the last of each dimension, which is closed.
+    """A grid of equal bins. Bins are half-open, [low, high), except the last one along each dimension, which is closed.
 
     Args:
+        box: public (low, high) of each of D dimensions, in input units.
         bins: number of bins along each dimension (D,), or one number for all.
 
     Raises:
@@ -54,18 +56,18 @@ class Grid:
         return tuple(self.bins) if isinstance(self.bins, Sequence) else (self.bins,) * len(self.box)
 
     def edges(self, dim: int) -> FloatArray:
-        """Edges along one dimension (bins + 1,), ascending, in input units."""
+        """Return the edges of the bins along one dimension (bins + 1,), ascending, in input units."""
         low, high = self.box[dim]
         return np.linspace(low, high, self.shape[dim] + 1)
 
     @property
     def centres(self) -> FloatArray:
-        """Middles of all bins, in the order of their numbers (prod of ``shape``, D), in input units."""
+        """Centres of all bins in the order of their index, shape (product of ``shape``, D), in input units."""
         sides = zip(self.box, self.shape, strict=True)
         return lattice([low + (high - low) * ((np.arange(count) + 0.5) / count) for (low, high), count in sides])
 
     def index(self, X: FloatArray) -> IndexArray:
-        """Number (n,) of the one bin that each point is in, counted in C order.
+        """Return the index (n,) of the bin that contains each point. Bins are counted in C order.
 
         Args:
             X: points (n, D), in input units.
@@ -82,7 +84,7 @@ class Grid:
                 f"{outside} of {len(X)} points lie outside the box {self.box}, where there are no bins. "
                 "Leave them out, or declare a wider box"
             )
-        # the bin whose low edge is the last one at or below x; the very last edge belongs to the last bin
+        # A point is in the bin with the largest low edge <= x; the upper end of the box belongs to the last bin.
         along = [
             np.minimum(np.searchsorted(self.edges(i), X[:, i], side="right") - 1, count - 1)
             for i, count in enumerate(self.shape)
@@ -90,7 +92,7 @@ class Grid:
         return np.asarray(np.ravel_multi_index(along, self.shape), dtype=np.intp)
 
     def boxes(self, index: IndexArray) -> FloatArray:
-        """Box (b, D, 2) of each bin number (b,), in input units."""
+        """Return the box (b, D, 2) of each bin index (b,), in input units."""
         along = np.unravel_index(index, self.shape)
         edges = [self.edges(i) for i in range(len(self.shape))]
         sides = [np.stack([e[i], e[i + 1]], axis=1) for e, i in zip(edges, along, strict=True)]
@@ -99,13 +101,13 @@ class Grid:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BinPlan:
-    """The public part of a release of bin means: occupied bins only, in ascending order of their number.
+    """Public plan of a release of bin means. It has occupied bins only, in ascending order of their index.
 
     Attributes:
-        index: number of each occupied bin in its grid (b,).
-        boxes: (b, D, 2), in input units.
-        members: row of the occupied bin that each record is in (n,).
-        counts: records in each occupied bin (b,), >= 1.
+        index: index in the grid of each occupied bin (b,).
+        boxes: box of each occupied bin (b, D, 2), in input units.
+        members: position, among the occupied bins, of the bin that contains each record (n,).
+        counts: number of records in each occupied bin (b,), >= 1.
     """
 
     index: IndexArray
@@ -115,19 +117,19 @@ class BinPlan:
 
     @property
     def weights(self) -> FloatArray:
-        """Averaging matrix (b, n): 1 / n_b in the row of the bin that the record is in, 0 elsewhere."""
+        """Averaging matrix (b, n): 1 / n_b in the row of the bin that contains the record, 0 elsewhere."""
         weights = np.zeros((len(self.counts), len(self.members)))
         weights[self.members, np.arange(len(self.members))] = 1 / self.counts[self.members]
         return weights
 
     def rows(self, index: IndexArray) -> tuple[IndexArray, NDArray[np.bool_]]:
-        """Row (P,) of each bin number (P,) among the occupied bins, and whether it is occupied (P,)."""
+        """Return the position (P,) of each bin index (P,) among the occupied bins, and whether it is occupied (P,)."""
         rows = np.minimum(np.searchsorted(self.index, index), len(self.index) - 1)
         return rows, self.index[rows] == index
 
 
 def plan_bins(grid: Grid, X: FloatArray) -> BinPlan:
-    """Find the occupied bins of inputs X (n, D)."""
+    """Return the occupied bins of inputs X (n, D)."""
     index, members, counts = np.unique(grid.index(X), return_inverse=True, return_counts=True)
     return BinPlan(index=index, boxes=grid.boxes(index), members=members, counts=counts)
 
@@ -141,19 +143,19 @@ def check_bins(bins: int | Sequence[int]) -> int | tuple[int, ...]:
     return tuple(int(c) for c in counts) if several else int(counts[0])
 
 
-# Intervals narrower than this share of L are integrated by Gauss-Legendre of 5 nodes, to 1e-13 relative: the
-# closed form loses (L / width)^2 of its digits to cancellation.
+# Intervals narrower than this multiple of L are integrated by Gauss-Legendre quadrature with 5 nodes, to a relative
+# error of 1e-13, because cancellation multiplies the rounding errors of the closed form by (L / width)^2.
 _NARROW = 0.3
 _NODES, _WEIGHTS = (array / 2 for array in np.polynomial.legendre.leggauss(5))
-_NODES = _NODES + 0.5  # on [0, 1], weights of sum 1
+_NODES = _NODES + 0.5  # on [0, 1]; the weights add up to 1
 
 
 def k_FF(kernel: EQ, boxes: FloatArray, others: FloatArray) -> FloatArray:
-    """Covariance (b, c) of the integrals of f over two sets of boxes, in squared model units times volume squared.
+    """Return the covariances (b, c) of integrals of f over two sets of boxes, in (model units times volume) squared.
 
     In one dimension, with L = sqrt(2) l and g(z) = sqrt(pi) z erf(z) + exp(-z^2),
-    k_FF((s, t), (s', t')) = a l^2 [g((t-s')/L) + g((s-t')/L) - g((t-t')/L) - g((s-s')/L)];
-    in more, the variance a times the product over dimensions of the factors after it.
+    k_FF((s, t), (s', t')) = a l^2 [g((t-s')/L) + g((s-t')/L) - g((t-t')/L) - g((s-s')/L)].
+    In several dimensions it is the variance a times the product, over dimensions, of the factors after a.
 
     Args:
         kernel: EQ kernel of f, variance a, one lengthscale l or one per dimension, in input units.
@@ -170,7 +172,7 @@ def k_FF(kernel: EQ, boxes: FloatArray, others: FloatArray) -> FloatArray:
         raise ValueError(f"both sets of boxes must have equally many dimensions, got {boxes.shape} and {others.shape}")
     total = np.full((len(boxes), len(others)), float(kernel.variance))
     for i, scale in enumerate(scales):
-        # boxes of a grid share few intervals: each pair of distinct ones is computed once
+        # The boxes of a grid share few intervals, so each pair of distinct intervals is computed once.
         left, row = np.unique(boxes[:, i], axis=0, return_inverse=True)
         right, column = np.unique(others[:, i], axis=0, return_inverse=True)
         total *= _interval_covariance(left, right, scale)[np.ix_(row.ravel(), column.ravel())]
@@ -178,10 +180,10 @@ def k_FF(kernel: EQ, boxes: FloatArray, others: FloatArray) -> FloatArray:
 
 
 def k_Ff(kernel: EQ, boxes: FloatArray, X: FloatArray) -> FloatArray:
-    """Covariance (b, P) of the integrals of f over boxes with f at points, in squared model units times volume.
+    """Return the covariances (b, P) of integrals of f over boxes with f at points, in squared model units times volume.
 
-    In one dimension, with L = sqrt(2) l, k_Ff((s, t), x) = a l sqrt(pi / 2) [erf((t-x)/L) + erf((x-s)/L)];
-    in more, the variance a times the product over dimensions of the factors after it.
+    In one dimension, with L = sqrt(2) l, k_Ff((s, t), x) = a l sqrt(pi / 2) [erf((t-x)/L) + erf((x-s)/L)].
+    In several dimensions it is the variance a times the product, over dimensions, of the factors after a.
 
     Args:
         kernel: EQ kernel of f, as for ``k_FF``.
@@ -206,13 +208,13 @@ def k_Ff(kernel: EQ, boxes: FloatArray, X: FloatArray) -> FloatArray:
 
 
 def volumes(boxes: FloatArray) -> FloatArray:
-    """Volume of each box (b,), the product of its D widths, for boxes (b, D, 2)."""
+    """Return the volume of each box (b,), the product of its D widths, for boxes (b, D, 2)."""
     widths: FloatArray = boxes[..., 1] - boxes[..., 0]
     return np.asarray(np.prod(widths, axis=1))
 
 
 def check_boxes(boxes: FloatArray) -> int:
-    """Dimension D of boxes (b, D, 2); raise ValueError unless they have that shape and low < high throughout."""
+    """Return the dimension D of boxes (b, D, 2); raise ValueError unless they have that shape and low < high."""
     if boxes.ndim != 3 or boxes.shape[1] < 1 or boxes.shape[2] != 2:
         raise ValueError(f"boxes must have shape (b, D, 2) with D >= 1, got {boxes.shape}")
     if not (boxes[..., 0] < boxes[..., 1]).all():
@@ -228,15 +230,16 @@ def _lengthscales(kernel: EQ, dim: int) -> FloatArray:
 
 
 def _interval_covariance(left: FloatArray, right: FloatArray, scale: float) -> FloatArray:
-    """k_FF / a of intervals (b, 2) and (c, 2) in one dimension: (b, c)."""
+    """Return k_FF / a for intervals (b, 2) and (c, 2) in one dimension, shape (b, c)."""
     L = math.sqrt(2) * scale
     if max(np.diff(left).max(), np.diff(right).max()) < _NARROW * L:
-        # sum over nodes u, v of w_u w_v exp(-((u - v) / L)^2): nothing cancels, and the sum is one of covariances
+        # The sum over nodes u, v of w_u w_v exp(-((u - v) / L)^2) has positive terms only, so nothing cancels, and it
+        # is a covariance itself.
         u, v = _nodes(left), _nodes(right)
         values = np.exp(-(((u[:, None, :, None] - v[None, :, None, :]) / L) ** 2)) @ _WEIGHTS @ _WEIGHTS
         return np.asarray(np.diff(left) * np.diff(right).T * values)
     (s, t), (s_, t_) = left[:, None].transpose(2, 0, 1), right[None].transpose(2, 0, 1)
-    # l^2 [g((t-s')/L) + g((s-t')/L) - g((t-t')/L) - g((s-s')/L)]: a second difference of g, g'' = 2 exp(-z^2)
+    # l^2 [g((t-s')/L) + g((s-t')/L) - g((t-t')/L) - g((s-s')/L)] is a second difference of g, with g'' = 2 exp(-z^2).
     return scale**2 * (_g((t - s_) / L) + _g((s - t_) / L) - _g((t - t_) / L) - _g((s - s_) / L))
 
 

@@ -1,6 +1,7 @@
-"""Sparse GP regression on inducing inputs (FITC): few degrees of freedom, so outliers move the fit less.
+"""Sparse GP regression with inducing inputs: FITC, and the variational sparse GP of Titsias.
 
-Last, the variational sparse GP (Titsias): the data enter by two sums over records, A and B.
+FITC has few degrees of freedom, so that isolated records move its mean less than that of the exact GP. In the
+variational sparse GP the data enter only by two sums over records, A and B.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from ..checks import check_positive
 from ..kernels import Kernel
 from ..linalg import check_columns
 
-_RESTARTS = 5  # k-means stops at local optima; the tightest clustering of a few runs is kept
+_RESTARTS = 5  # k-means finds local optima only; the best of a few runs is kept
 
 
 def inducing_matrix(
     kernel: Kernel, X: FloatArray, X_test: FloatArray, Z: FloatArray, noise_variance: float
 ) -> FloatArray:
-    """C = K_*u Q^-1 K_uf D^-1 (P, n): the FITC posterior mean at X_test is C y; its rank is at most m.
+    """Return C = K_*u Q^-1 K_uf D^-1 (P, n): the FITC posterior mean at X_test is C y. The rank of C is at most m.
 
     D = diag(k(x, x) - k_u^T K_uu^-1 k_u + noise_variance),    Q = K_uu + K_uf D^-1 K_fu
 
-    K_uu carries a jitter of 10 m eps tr(K_uu), about 1e-13 of the kernel variance for m = 10. With Z = X
-    this is the exact GP's cloaking matrix, up to jitter / noise_variance.
+    A jitter of 10 m eps tr(K_uu) is added to the diagonal of K_uu, about 1e-13 kernel variances for m = 10. With Z = X,
+    C is the cloaking matrix of the exact GP up to a relative error of jitter / noise_variance.
 
     Args:
         Z: inducing inputs (m, D), chosen without the outputs.
@@ -44,7 +45,7 @@ def inducing_matrix(
     # K_uu = L L^T;  V = L^-1 K_uf, so that K_fu K_uu^-1 K_uf = V^T V
     L = inducing_root(kernel, Z)
     V, V_test = (whitened_features(kernel, Z, L, inputs).T for inputs in (X, X_test))
-    # D >= noise_variance: K_uu^-1 explains at most k(x, x), up to rounding
+    # The variance explained by the inducing inputs is at most k(x, x); rounding errors could make it larger.
     D = np.maximum(kernel.diagonal(X) - np.einsum("ij,ij->j", V, V), 0) + noise_variance
     # Q = L (I + V D^-1 V^T) L^T, so C = V_*^T (I + V D^-1 V^T)^-1 V D^-1
     scaled = V / D
@@ -55,13 +56,15 @@ def inducing_matrix(
 def declared_inputs(
     Z: Sequence[Sequence[float]] | None, number: object, *, different: bool = False
 ) -> tuple[tuple[float, ...], ...] | None:
-    """Inducing inputs as declared, m rows of D numbers; None where their ``number`` is declared instead.
+    """Return declared inducing inputs as m rows of D numbers; None if their ``number`` is declared instead.
 
     Args:
-        different: whether no two rows may be equal.
+        Z: inducing inputs, or None.
+        number: number of inducing inputs, or None.
+        different: whether all rows must be different.
 
     Raises:
-        ValueError: both or neither are given, or rows are none that can be.
+        ValueError: both or neither are given, or the rows are invalid.
     """
     if (Z is None) == (number is None):
         raise ValueError("give either Z, the inducing inputs, or n_inducing, their number; not both, not neither")
@@ -76,13 +79,15 @@ def declared_inputs(
 
 
 def choose_inducing(X: FloatArray, m: int, rng: np.random.Generator) -> FloatArray:
-    """Choose inducing inputs Z (m, D), sorted: k-means centres of the public inputs.
+    """Choose inducing inputs Z (m, D) as the k-means centres of the public inputs, sorted.
 
-    Columns are divided by their standard deviation for the clustering. Where X has m distinct rows or
-    fewer, Z is those rows.
+    Columns are divided by their standard deviation for the clustering. If X has at most m distinct rows, Z is these
+    rows.
 
     Args:
-        m: how many, >= 1.
+        X: public inputs (n, D).
+        m: number of inducing inputs, >= 1.
+        rng: source of the random starting centres.
 
     Raises:
         ValueError: m < 1, or X is not a non-empty finite matrix.
@@ -99,13 +104,13 @@ def choose_inducing(X: FloatArray, m: int, rng: np.random.Generator) -> FloatArr
     scale = X.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
     centres = _kmeans(X / scale, m, rng)
-    # With a cluster left empty in every run, some of the inputs themselves
+    # If a cluster became empty in every run, some of the inputs themselves are taken.
     Z = rng.choice(distinct, m, replace=False) if centres is None else centres * scale
     return Z[np.lexsort(Z.T[::-1])]
 
 
 def _kmeans(points: FloatArray, m: int, rng: np.random.Generator) -> FloatArray | None:
-    """Tightest of a few k-means runs; None if a cluster became empty in each."""
+    """Return the centres of the best of a few k-means runs; None if a cluster became empty in each."""
     best, least = None, np.inf
     for _ in range(_RESTARTS):
         try:
@@ -119,13 +124,13 @@ def _kmeans(points: FloatArray, m: int, rng: np.random.Generator) -> FloatArray 
 
 
 Features = Callable[[FloatArray], FloatArray]
-"""Maps inputs (n, D) to features phi (n, m)."""
+"""Function that maps inputs (n, D) to features phi (n, m)."""
 
-BLOCK = 8192  # rows held in memory at a time: a few MB for tens of inducing inputs
+BLOCK = 8192  # number of rows processed at a time: a few MB for tens of inducing inputs
 
 
 def inducing_root(kernel: Kernel, Z: FloatArray) -> FloatArray:
-    """L (m, m), lower triangular, with L L^T = K_ZZ + jitter I, jitter = 10 m eps tr(K_ZZ).
+    """Return L (m, m), lower triangular, with L L^T = K_ZZ + jitter I and jitter = 10 m eps tr(K_ZZ).
 
     Raises:
         ValueError: Z is not a matrix with at least one row.
@@ -138,10 +143,12 @@ def inducing_root(kernel: Kernel, Z: FloatArray) -> FloatArray:
 
 
 def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatArray) -> FloatArray:
-    """phi(x) = L^-1 k(Z, x), one row a point (n, m); |phi|^2 = k_Z^T K_ZZ^-1 k_Z <= k(x, x) whatever Z.
+    """Return whitened features phi(x) = L^-1 k(Z, x) of inputs X (n, D), a row for each input, shape (n, m).
+
+    |phi(x)|^2 = k_Z^T K_ZZ^-1 k_Z <= k(x, x) for any Z.
 
     Args:
-        root: L of ``inducing_root`` (m, m), of this or of another kernel on Z.
+        root: L of ``inducing_root`` (m, m), for this kernel or another one.
 
     Raises:
         ValueError: X and Z differ in their number of columns.
@@ -151,7 +158,7 @@ def whitened_features(kernel: Kernel, Z: FloatArray, root: FloatArray, X: FloatA
 
 
 def row_blocks(X: FloatArray, y: FloatArray, rows: int = BLOCK) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Cut X (n, D) and y (n,) into consecutive blocks of at most ``rows`` records."""
+    """Yield X (n, D) and y (n,) in consecutive blocks of at most ``rows`` records."""
     for start in range(0, len(X), rows):
         yield X[start : start + rows], y[start : start + rows]
 
@@ -159,10 +166,12 @@ def row_blocks(X: FloatArray, y: FloatArray, rows: int = BLOCK) -> Iterator[tupl
 def sum_statistics(
     features: Features, blocks: Iterable[tuple[FloatArray, FloatArray]]
 ) -> tuple[FloatArray, FloatArray]:
-    """A = sum_i y_i phi_i (m,) and B = sum_i phi_i phi_i^T (m, m), in one pass over blocks of records. Private.
+    """Return A = sum_i y_i phi_i (m,) and B = sum_i phi_i phi_i^T (m, m), in one pass over the records. Private.
 
     Args:
-        blocks: at least one pair of inputs (b, D) and outputs (b,) in model units; may be read from a file as it goes.
+        features: maps inputs (b, D) to features (b, m).
+        blocks: at least one pair of inputs (b, D) and outputs (b,) in model units. They may be read from a file one by
+            one.
 
     Raises:
         ValueError: there are no blocks.
@@ -180,7 +189,7 @@ def sum_statistics(
 def posterior(
     kernel: Kernel, X: FloatArray, y: FloatArray, X_test: FloatArray, Z: FloatArray, noise_variance: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Posterior mean (P,) and covariance (P, P) of the latent f at X_test. Not private.
+    """Return posterior mean (P,) and covariance (P, P) of the latent f at X_test. Not private.
 
     mean = phi_*^T S A / noise_variance,  covariance = K_** - phi_*^T (I - S) phi_*,  S = (I + B / noise_variance)^-1
 

@@ -13,7 +13,7 @@ from ..kernels import Kernel
 from ..linalg import check_columns
 from .regression import output_covariance
 
-_JITTER = 1e-10  # relative to the variance: white noise of 1e-5 prior standard deviations on every value
+_JITTER = 1e-10  # relative to the variance, like white noise of 1e-5 prior standard deviations
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -21,9 +21,9 @@ class Process:
     """A Gaussian process f ~ GP(mean, covariance).
 
     Attributes:
-        mean: inputs (P, D) to means (P,).
-        covariance: inputs (P, D) and (Q, D) to covariances (P, Q).
-        variance: bound on the variance anywhere, the scale of rounding errors.
+        mean: function from inputs (P, D) to means (P,).
+        covariance: function from inputs (P, D) and (Q, D) to covariances (P, Q).
+        variance: upper bound on the variance of f(x) for all x; rounding errors are relative to it.
     """
 
     mean: Callable[[FloatArray], FloatArray]
@@ -34,12 +34,13 @@ class Process:
 def posterior_process(
     kernel: Kernel, X: FloatArray, y: FloatArray, r: float, sigma: float, eta: float = 0.0
 ) -> Process:
-    """The posterior GP(mu_D, sigma^2 k_D + eta^2 k), computed from one factorisation. Mean and covariance are private.
+    """Return the posterior GP(mu_D, sigma^2 k_D + eta^2 k). Its mean and covariance are private.
 
     mu_D(x) = k_x^T (K + r^2 I)^-1 y,    k_D(x, x') = k(x, x') - k_x^T (K + r^2 I)^-1 k_x'
 
     Args:
         kernel: normalised covariance function k.
+        X: inputs (n, D).
         y: outputs (n,) in model units.
         r: square root of the effective ridge, > 0; the model's noise variance is sigma^2 r^2.
         sigma: kernel scale, > 0, in model units.
@@ -64,14 +65,16 @@ def posterior_process(
 
 
 def draw_paths(process: Process, X: FloatArray, draws: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Values (draws, P) of independent paths at X (P, D), and a factor L (P, k) of their covariance L L^T.
+    """Return independent sample paths (draws, P) at X (P, D), and a factor L (P, k) of their covariance L L^T.
 
-    A point that is twice in X has one value. A factor on the points, not Matheron's rule, which would need the
-    prior path at all n inputs too: P^3 / 3 operations for any number of paths.
+    Equal points get equal values. Sampling takes one Cholesky factorisation at the test points, P^3 / 3 operations for
+    any number of paths. Matheron's rule is not used because it needs a prior path at all n inputs too.
 
     Args:
-        process: that the paths are drawn from.
-        rng: source of the randomness.
+        process: process from which paths are sampled.
+        X: test points (P, D).
+        draws: number of paths.
+        rng: source of randomness.
     """
     rows = np.ascontiguousarray(X, dtype=float) + 0.0  # -0.0 and 0.0 are one point
     number = dict[bytes, int]()

@@ -1,8 +1,8 @@
-"""A covariance matrix of low rank, K_ff ~ V V^T, and inference with it.
+"""Low-rank GP inference by a pivoted Cholesky factorisation K_ff ~ V V^T.
 
-Row i of V is phi(x_i)^T with phi(x) = L^-1 k(Z, x), Z the pivots and L L^T = k(Z, Z): V at any inputs is one
-triangular solve. Pivoted Cholesky finds them in passes over blocks of inputs (``factorise``): they are chosen from
-inputs alone, and the residual is measured over all inputs.
+Row i of V is phi(x_i)^T with phi(x) = L^-1 k(Z, x), where Z are the pivots and L L^T = k(Z, Z). Features at any inputs
+are therefore computed by one triangular solve. ``factorise`` chooses the pivots in passes over blocks of inputs. It
+uses inputs only, and computes the residual over all of them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from .inducing import whitened_features
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Rows phi(x_i)^T = (L^-1 k(Z, x_i))^T, shape (n, r), computed on demand.
+    """Matrix V (n, r) with rows phi(x_i)^T = (L^-1 k(Z, x_i))^T, computed on demand.
 
     Attributes:
+        kernel: covariance function k.
         Z: pivots (r, D), some of the inputs.
-        root: L (r, r), lower triangular, L L^T = k(Z, Z).
+        root: L (r, r), lower triangular, with L L^T = k(Z, Z).
+        X: inputs (n, D).
     """
 
     kernel: Kernel
@@ -42,24 +44,25 @@ class Features:
         return len(self.X), len(self.Z)
 
     def __getitem__(self, index: Index) -> Features:
-        """The features of the inputs at ``index``."""
+        """Return the features of the inputs at ``index``, not computed yet."""
         return Features(self.kernel, self.Z, self.root, self.X[index])
 
     def at(self, X: FloatArray) -> Features:
-        """The features of other inputs X (m, D)."""
+        """Return the features of other inputs X (m, D), not computed yet."""
         return Features(self.kernel, self.Z, self.root, X)
 
     def values(self) -> FloatArray:
-        """V (n, r)."""
+        """Compute V (n, r)."""
         return np.ascontiguousarray(whitened_features(self.kernel, self.Z, self.root, self.X))
 
 
 @dataclass(frozen=True, eq=False)
 class StoredFeatures:
-    """Features with V kept in memory, block by block as a cluster's workers compute it.
+    """Features with V kept in memory, computed block by block.
 
-    Picked rows are computed anew, as they are there: a product over other columns rounds differently, and
-    the noise design would then choose other working sets, with noise that is as good but not the same.
+    Rows that are picked by an index array are computed again, as the workers of a cluster do. Taking them from V would
+    give different rounding errors. The noise design would then choose other working sets, and the noise would be
+    equally good but not the same.
     """
 
     features: Features
@@ -71,7 +74,7 @@ class StoredFeatures:
         return self.features.shape
 
     def __getitem__(self, index: Index) -> Features | FloatArray:
-        """Rows of V for a slice; features, not yet computed, for picked rows."""
+        """Return rows of V for a slice, and features that are not computed yet for an index array."""
         return self.V[index] if isinstance(index, slice) else self.features[index]
 
     def values(self) -> FloatArray:
@@ -81,11 +84,11 @@ class StoredFeatures:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LowRank:
-    """K_ff ~ V V^T.
+    """A low-rank factorisation K_ff ~ V V^T.
 
     Attributes:
-        features: V as features of the training inputs.
-        rows: V (n, r): the same, or kept as an array.
+        features: features of the training inputs, whose rows form V.
+        rows: V (n, r), as ``features`` or kept in memory.
         triangle: R (r, r) with R^T R = V^T V.
         residual: tr(K_ff - V V^T) / tr K_ff over all n inputs, >= 0 up to rounding.
     """
@@ -101,17 +104,17 @@ class LowRank:
         return len(self.features.Z)
 
     def solved(self, noise_variance: float) -> FloatArray:
-        """T (r, r), upper triangular, with T^T T = V^T V + noise_variance I; V^T V itself is never formed."""
+        """Return T (r, r), upper triangular, with T^T T = V^T V + noise_variance I, without forming V^T V."""
         return upper(np.vstack([self.triangle, math.sqrt(noise_variance) * np.eye(self.rank)]))
 
     def matrix(self, X_test: FloatArray, noise_variance: float) -> FactoredMatrix:
-        """C = V_* (V^T V + noise_variance I)^-1 V^T at test inputs X_test (P, D), as a product."""
+        """Return C = V_* (V^T V + noise_variance I)^-1 V^T at test inputs X_test (P, D), as a product of factors."""
         check_columns(self.features.X, X_test)
         V_test = self.features.at(X_test).values()
         return FactoredMatrix(_solve(self.solved(noise_variance), V_test.T).T, self.rows, self.triangle)
 
     def variance(self, X_test: FloatArray, noise_variance: float) -> FloatArray:
-        """Posterior variance of f at X_test (P, D), shape (P,): K_** - Q_*f (Q_ff + noise I)^-1 Q_f*, its diagonal."""
+        """Return the posterior variance (P,) of f at X_test (P, D): diag(K_** - Q_*f (Q_ff + noise I)^-1 Q_f*)."""
         V_test = self.features.at(X_test).values()
         # diag(K_** - V_* V_*^T) + noise |T^-T v_*|^2
         spread = solve_triangular(self.solved(noise_variance), V_test.T, trans="T", check_finite=False)
@@ -119,26 +122,27 @@ class LowRank:
         return unexplained + noise_variance * column_norms(spread)
 
     def sensitivity(self, noise_variance: float, executor: Executor | None = None) -> float:
-        """Largest RKHS shift of the posterior mean per unit change of one output, max_j |(V^T V + noise I)^-1 v_j|.
+        """Return the largest change of the posterior mean, in the RKHS norm, per unit change of one output.
 
-        The mean is f(x) = phi(x)^T w = sum_z (L^-T w)_z k(z, x), of squared norm w^T L^-1 k(Z, Z) L^-T w = |w|^2.
+        It is max_j |(V^T V + noise I)^-1 v_j|, because the mean f(x) = phi(x)^T w = sum_z (L^-T w)_z k(z, x) has the
+        squared norm w^T L^-1 k(Z, Z) L^-T w = |w|^2.
         """
         inverse = _solve(self.solved(noise_variance), np.eye(self.rank))
         return math.sqrt(norms(Columns(self.rows), inverse, executor).max())
 
 
 def _solve(T: FloatArray, b: FloatArray) -> FloatArray:
-    """(T^T T)^-1 b."""
+    """Return (T^T T)^-1 b."""
     return np.asarray(solve_triangular(T, solve_triangular(T, b, trans="T", check_finite=False), check_finite=False))
 
 
 TOLERANCE = 1e-12
 LARGEST_RANK = 2000
-_LOWEST_TOLERANCE = 1e-13  # residuals are differences of numbers rounded at about 1e-14
-_CANDIDATES = 2048  # inputs among which pivots are looked for at a time
-_SUBSAMPLE = 32_768  # evenly spaced inputs whose residual is brought down first, where there are more
-_ROUNDS = 8  # passes over all inputs; one or two suffice
-_LARGEST_FACTOR = 5 * 10**8  # numbers in V, 4 GB
+_LOWEST_TOLERANCE = 1e-13  # residuals are differences of numbers with rounding errors of about 1e-14
+_CANDIDATES = 2048  # number of inputs from which pivots are chosen at a time
+_SUBSAMPLE = 32_768  # if there are more inputs, pivots are first chosen from so many evenly spaced ones
+_ROUNDS = 8  # largest number of passes over all inputs; usually one or two are needed
+_LARGEST_FACTOR = 5 * 10**8  # largest number of entries of V, 4 GB
 _MISSED = (
     "the residual asked for is not reached with {most} pivots; use a longer lengthscale, a smoother kernel, "
     "a larger tolerance, or inducing inputs (CloakingInducing)"
@@ -146,7 +150,7 @@ _MISSED = (
 
 
 class ToleranceMissedError(ValueError):
-    """The tolerance needs a larger rank than is allowed."""
+    """Raised when the tolerance needs a larger rank than is allowed."""
 
 
 def factorise(
@@ -157,13 +161,17 @@ def factorise(
     largest_rank: int | None = None,
     executor: Executor | None = None,
 ) -> LowRank:
-    """Choose pivots until the residual is within ``tolerance``: greedily among some inputs, then where it is large.
+    """Factorise K_ff: choose pivots until the residual is at most ``tolerance``.
+
+    Pivots are chosen greedily from a subset of the inputs. Then further ones are added where the residual is large.
 
     Args:
+        kernel: covariance function.
+        X: inputs (n, D).
         tolerance: bound on tr(K_ff - V V^T) / tr K_ff, in [1e-13, 1).
-        largest_rank: most pivots; default 2000, or as many as keep V within 4 GB.
-        executor: runs the passes over blocks of inputs, see ``Columns.over_blocks``. Where its workers do not share
-            this memory, V is not kept, and they compute their blocks of it when needed.
+        largest_rank: largest number of pivots; default 2000, or fewer if V would exceed 4 GB.
+        executor: runs the passes over blocks of inputs, see ``Columns.over_blocks``. If its workers do not share this
+            memory, V is not kept, and they compute their blocks of it when needed.
 
     Raises:
         ToleranceMissedError: the rank needed is larger.
@@ -175,7 +183,7 @@ def factorise(
     n, prior = len(X), kernel.diagonal(X)
     most = min(n, LARGEST_RANK, max(1, _LARGEST_FACTOR // n)) if largest_rank is None else min(n, largest_rank)
     features, left = Features(kernel, X[:0], np.zeros((0, 0)), X), prior
-    if n > _SUBSAMPLE:  # passes over all inputs are dear: start from the pivots of evenly spaced ones
+    if n > _SUBSAMPLE:  # passes over all inputs are expensive, so start with pivots of evenly spaced inputs
         stricter = max(tolerance / 4, _LOWEST_TOLERANCE)
         features = factorise(kernel, X[:: -(-n // _SUBSAMPLE)], stricter, largest_rank=most).features.at(X)
     for round_ in range(_ROUNDS):
@@ -200,7 +208,7 @@ def check_tolerance(tolerance: float) -> None:
 
 
 def _scan(features: Features, executor: Executor | None) -> tuple[FloatArray, FloatArray, FloatArray | None]:
-    """|v_i|^2 (n,), the triangle and, where it is kept, V, by one pass over all inputs."""
+    """Return |v_i|^2 (n,), the triangle R and, if it is kept, V, in one pass over all inputs."""
     columns, V = Columns(features), None
     if executor is None or isinstance(executor, ThreadPoolExecutor):
         V = np.empty(features.shape)
@@ -218,10 +226,10 @@ def _block_scan(block: Columns) -> tuple[FloatArray, FloatArray]:
 
 
 def _extend(features: Features, left: FloatArray, target: float, most: int) -> Features:
-    """More pivots, among the inputs where much is left over (n,); the same if rounding leaves nothing to choose."""
+    """Add pivots among inputs with large residuals ``left`` (n,); if there are none, return ``features`` unchanged."""
     X = features.X[_candidates(left, target, first=len(features.Z) == 0)]
     V = features.at(X).values()
-    # remainder about the pivots so far, S = k(X, X) - V V^T, in pivoted order A A^T
+    # The Schur complement S = k(X, X) - V V^T of the pivots so far is factorised in pivoted order, S = A A^T.
     S = features.kernel(X, X) - V @ V.T
     remaining = float(np.trace(S))
     A, order, rank, _ = dpstrf(S, lower=1, tol=target / 16, overwrite_a=1)
@@ -237,7 +245,11 @@ def _extend(features: Features, left: FloatArray, target: float, most: int) -> F
 
 
 def _candidates(left: FloatArray, target: float, *, first: bool) -> NDArray[np.intp]:
-    """Up to ``_CANDIDATES`` inputs: evenly spaced in their order at first, then half of them the worst."""
+    """Return indices of up to ``_CANDIDATES`` inputs among which pivots are chosen.
+
+    At first they are evenly spaced in the order of the inputs. Later, half of them are those with the largest
+    residuals.
+    """
     large = np.arange(len(left)) if first else np.flatnonzero(left > target / 8)
     if len(large) <= _CANDIDATES:
         return large

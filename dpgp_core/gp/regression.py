@@ -1,7 +1,7 @@
 """Gaussian process regression: the cloaking matrix C and the posterior, exact or low-rank.
 
-Exact is one Cholesky factorisation of K = K_ff + noise_variance I. The choice depends on the number of records and
-on the cost of each.
+Exact inference is one Cholesky factorisation of K = K_ff + noise_variance I. By default the number of records, and the
+rank that a low-rank factorisation would need, decide which kind of inference is used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .pivoted import TOLERANCE, LowRank, ToleranceMissedError, check_tolerance, 
 
 
 def output_covariance(kernel: Kernel, X: FloatArray, noise_variance: float) -> FloatArray:
-    """Prior covariance of the observed outputs, K = K_ff + noise_variance I, shape (n, n).
+    """Return the prior covariance of the outputs, K = K_ff + noise_variance I, shape (n, n).
 
     Raises:
         ValueError: noise_variance is not positive.
@@ -34,18 +34,19 @@ def output_covariance(kernel: Kernel, X: FloatArray, noise_variance: float) -> F
 
 Method = Literal["auto", "exact", "lowrank"]
 
-EXACT_ALWAYS = 1500  # records up to which "auto" is exact: a Cholesky factorisation takes some 30 ms there
-LARGEST_EXACT = 20_000  # records whose covariance matrix still fits in memory, 3.2 GB
-_RANK_SHARE = 6  # "auto" is low-rank up to rank n / 6, where that is about as fast as an exact factorisation
+EXACT_ALWAYS = 1500  # up to so many records "auto" is exact; the Cholesky factorisation then takes about 30 ms
+LARGEST_EXACT = 20_000  # largest number of records of exact inference; their covariance matrix takes 3.2 GB
+_RANK_SHARE = 6  # "auto" is low-rank up to rank n / 6, at which both kinds of inference are about equally fast
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inference:
-    """How one C was computed.
+    """Description of how C was computed.
 
     Attributes:
-        rank: number of pivots, for "lowrank".
-        residual: tr(K_ff - V V^T) / tr K_ff over all records, for "lowrank".
+        method: "exact" or "lowrank".
+        rank: number of pivots; None for "exact".
+        residual: tr(K_ff - V V^T) / tr K_ff over all records; None for "exact".
     """
 
     method: Literal["exact", "lowrank"]
@@ -58,9 +59,9 @@ class InferenceChoice:
     """Parameters of mechanisms that compute C = K_*f K^-1.
 
     Args:
-        inference: "exact"; "lowrank", to ``tolerance``; or "auto": exact up to 1,500 records, above that low-rank
-            if its rank is below n / 6, or else exact up to 20,000 records. Privacy is the same, noise is
-            calibrated to the C that is used.
+        inference: "exact", "lowrank" or "auto". "auto" is exact for up to 1,500 records. Above that it is low-rank if
+            the rank is at most n / 6 or there are more than 20,000 records, and otherwise exact. The privacy guarantee
+            is the same, because the noise is calibrated to the C that is used.
         tolerance: share of the trace of K_ff that "lowrank" may leave out, in [1e-13, 1).
     """
 
@@ -70,13 +71,13 @@ class InferenceChoice:
     methods: ClassVar[tuple[str, ...]] = ("auto", "exact", "lowrank")
 
     def check_inference(self) -> None:
-        """Raise ValueError for a parameter out of range."""
+        """Raise ValueError if a parameter is out of range."""
         if self.inference not in self.methods:
             raise ValueError(f"inference must be one of {', '.join(map(repr, self.methods))}, got {self.inference!r}")
         check_tolerance(self.tolerance)
 
     def low_rank(self, kernel: Kernel, X: FloatArray, executor: Executor | None = None) -> LowRank | None:
-        """K_ff ~ V V^T for inputs X (n, D), or None where inference is exact.
+        """Return the factorisation K_ff ~ V V^T for inputs X (n, D); None if inference is exact.
 
         Raises:
             ValueError: n is too large for this inference.
@@ -105,7 +106,7 @@ class InferenceChoice:
         noise_variance: float,
         executor: Executor | None = None,
     ) -> tuple[Matrix, LowRank | None]:
-        """C (P, n), an array or factored, and the factorisation of K_ff it came from: None where inference is exact.
+        """Return C (P, n), as an array or factored, and the factorisation of K_ff, which is None if inference is exact.
 
         Raises:
             ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.
@@ -126,9 +127,15 @@ def cloaking_matrix(
     method: Method = "exact",
     tolerance: float = TOLERANCE,
 ) -> FloatArray:
-    """C = K_*f K^-1 (P, n): the posterior mean at X_test is C y, so column j is the influence of record j.
+    """Return the cloaking matrix C = K_*f K^-1 (P, n). The posterior mean at X_test is C y.
+
+    Column j therefore says how much record j influences the predictions.
 
     Args:
+        kernel: prior covariance of f.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
+        noise_variance: variance of an output about f, > 0, in squared model units.
         method: "exact", "lowrank" or "auto", see ``InferenceChoice``.
         tolerance: share of the trace of K_ff that "lowrank" may leave out, in [1e-13, 1).
 
@@ -146,12 +153,12 @@ def cloaking_matrix(
 
 
 def _gain(observed: FloatArray, crossed: FloatArray) -> FloatArray:
-    """K_*z S^-1 (P, r) = (S^-1 K_z*)^T, from S (r, r), which is overwritten, and K_z* (r, P)."""
+    """Return K_*z S^-1 (P, r) = (S^-1 K_z*)^T, from S (r, r), which is overwritten, and K_z* (r, P)."""
     return np.ascontiguousarray(cho_solve(cho_factor(observed, lower=True, overwrite_a=True), crossed).T)
 
 
 def describe(low: LowRank | None) -> Inference:
-    """The record of a low-rank factorisation; None means exact inference."""
+    """Describe the inference by a low-rank factorisation, or exact inference if ``low`` is None."""
     if low is None:
         return Inference(method="exact")
     return Inference(method="lowrank", rank=low.rank, residual=low.residual)
@@ -160,9 +167,9 @@ def describe(low: LowRank | None) -> Inference:
 def posterior(
     kernel: Kernel, X: FloatArray, y: FloatArray, X_test: FloatArray, noise_variance: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Posterior mean (P,) and covariance (P, P) of the latent f at X_test. Not private.
+    """Return posterior mean (P,) and covariance (P, P) of the latent f at X_test. Not private.
 
-    The covariance does not depend on y and may be published where X is public.
+    The covariance does not depend on y and may be published if X is public.
 
     Args:
         y: outputs (n,) in model units, zero prior mean.
@@ -181,7 +188,7 @@ class SumsPosterior(NamedTuple):
     """Posterior of f at P test inputs given noisy sums z of outputs.
 
     Attributes:
-        gain: E f_* = gain z, (P, r).
+        gain: matrix (P, r) with posterior mean E f_* = gain z.
         deviation: standard deviation of f_* given z (P,), in model units.
     """
 
@@ -190,20 +197,20 @@ class SumsPosterior(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Root mean square error over the test inputs, averaged over the worlds of the prior."""
+        """Expected root mean square error over the test inputs if f is drawn from the prior, in model units."""
         return float(np.sqrt((self.deviation**2).mean()))
 
 
 def posterior_of_sums(
     kernel: Kernel, X: FloatArray, X_test: FloatArray, noise_variance: float, B: FloatArray, t: float
 ) -> SumsPosterior:
-    """Posterior of f at X_test given z = B y + N(0, t I).
+    """Return the posterior of f at X_test given z = B y + N(0, t I).
 
     S = B K B^T + t I,    gain = K_*f B^T S^-1,    variance = k_** - diag(gain B K_f*).
 
     Args:
-        B: (r, n); r may be 0.
-        t: noise variance of each number, > 0.
+        B: matrix of the sums (r, n); r may be 0.
+        t: noise variance of each sum, > 0.
 
     Raises:
         ValueError: shapes disagree, or a variance is not positive.

@@ -1,7 +1,7 @@
-"""Intervals: the distance of truth and release under a declared model, one definition, from public values only.
+"""Intervals of releases: quantiles of the difference between truth and release under a public model.
 
-``Predictive`` is a public model's prediction of f at test points given the outputs, and outputs drawn from it. It reads
-no output.
+Intervals are computed from public values only. ``Predictive`` is the prediction of f at test points given outputs,
+under a public model, and samples outputs from this model. It reads no private output.
 """
 
 from __future__ import annotations
@@ -22,30 +22,35 @@ from .pivoted import LowRank
 from .regression import Inference, InferenceChoice, describe, output_covariance
 
 IntervalTarget = Literal["outputs", "function"]
-_LEAST, _HALVINGS = 1e-4, 14  # of the largest possible; a relative 6e-4 in the end, rounded up
-_TOGETHER = 16  # of some hundred shifts
+_LEAST, _HALVINGS = 1e-4, 14  # smallest share of the largest possible width; 14 bisections leave a relative 6e-4
+_TOGETHER = 16  # number of neighbouring shifts, out of a few hundred, that are merged
 
 
 class Uncertainty(Protocol):
-    """Intervals of the truth about a release, under a public model; computed from public values only."""
+    """Interface of intervals around a release, computed under a public model from public values only."""
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
-        """Ends (draws, P), (draws, P) of the central interval, in the output's unit."""
+        """Return both ends (draws, P) of the central interval, in the unit of the output.
+
+        Args:
+            level: confidence level, in (0, 1).
+            of: whether the interval is of an output or of the function f.
+        """
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoInterval:
-    """In place of an interval where there is none.
+    """Stands for the intervals of a release that has none.
 
     Args:
-        reason: why, as the rest of a sentence.
+        reason: reason, as the second half of a sentence.
     """
 
     reason: str
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
-        """There is none.
+        """Raise ValueError.
 
         Raises:
             ValueError: always, with the reason.
@@ -54,18 +59,19 @@ class NoInterval:
 
 
 def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) -> FloatArray:
-    """Half-widths w (P,) with P(|e| <= w) = level for e an equal mixture of N(shift_s, variance_s).
+    """Return half-widths w (P,) with P(|e| <= w) = level, for e an equally weighted mixture of N(shift_s, variance_s).
 
-    By bisection of the logarithm; the mixture is taken with its mirror image, so intervals of +-w are central.
-    Of equal variances, neighbouring shifts are first put together: a normal of their mean and spread replaces each
-    ``_TOGETHER``, which the smoothness of the rest hides.
+    The equation is solved by bisection of log w. The mixture is combined with its mirror image, so that the intervals
+    [-w, w] are central. If all variances are equal, groups of ``_TOGETHER`` neighbouring shifts are first replaced by a
+    normal distribution with their mean and variance, which hardly changes the mixture.
 
     Args:
-        shifts: (S, P).
-        variances: (S, P), or (1, P) if equal.
+        shifts: means of the components (S, P).
+        variances: variances of the components (S, P), or (1, P) if they are equal.
+        level: confidence level, in (0, 1).
     """
     shifts, sd = _together(shifts, variances)
-    # P(|e| > w) <= E e^2 / w^2: no quantile is larger
+    # By Chebyshev's inequality, P(|e| > w) <= E e^2 / w^2, this is an upper bound of the quantile.
     high = np.sqrt((shifts**2 + sd**2).mean(axis=0) / (1 - level))
     low = _LEAST * high
     for _ in range(_HALVINGS):
@@ -76,25 +82,25 @@ def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) 
 
 
 def mixture_level(shifts: FloatArray, variances: FloatArray, distance: FloatArray) -> FloatArray:
-    """P(|e| <= distance) (P,), e as in ``mixture_half_width``: the level of the interval that just reaches so far.
+    """Return P(|e| <= distance) (P,): the confidence level of the interval with half-width ``distance``.
 
     Args:
-        shifts: (S, P).
-        variances: (S, P), or (1, P) if equal.
-        distance: >= 0 (P,).
+        shifts: means of the components (S, P), as in ``mixture_half_width``.
+        variances: variances of the components (S, P), or (1, P) if they are equal.
+        distance: half-widths >= 0 (P,).
     """
     return _within(*_together(shifts, variances), distance)
 
 
 def _within(shifts: FloatArray, sd: FloatArray, distance: FloatArray) -> FloatArray:
-    """P(|e| <= distance) (P,)."""
+    """Return P(|e| <= distance) (P,)."""
     return np.asarray((ndtr((distance - shifts) / sd) - ndtr((-distance - shifts) / sd)).mean(axis=0))
 
 
 def _together(shifts: FloatArray, variances: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Shifts and standard deviations; neighbouring shifts of equal variances as normals of their mean and spread.
+    """Return means and standard deviations of the components, with neighbouring ones merged if variances are equal.
 
-    The sign of a shift is lost then.
+    Merging uses absolute values, because the mixture is combined with its mirror image.
     """
     if len(variances) == 1 and not len(shifts) % _TOGETHER:
         groups = np.sort(np.abs(shifts), axis=0).reshape(-1, _TOGETHER, shifts.shape[1])
@@ -102,17 +108,22 @@ def _together(shifts: FloatArray, variances: FloatArray) -> tuple[FloatArray, Fl
     return shifts, np.sqrt(np.maximum(variances, np.finfo(float).tiny))
 
 
-_NUGGET = 1e-6  # of the kernel's variance
+_NUGGET = 1e-6  # relative to the variance of the kernel
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Predictive:
-    """f at test points given outputs y = f(X) + noise: f ~ N(C y, variance), y ~ N(0, K). Model units, all public.
+    """Prediction of f at test points given outputs y = f(X) + noise: f ~ N(C y, variance), with y ~ N(0, K).
+
+    All attributes are public and in model units.
 
     Attributes:
+        kernel: prior covariance of f.
+        X: inputs (n, D).
+        noise_variance: variance of an output about f.
         C: C = K_*f K^-1 (P, n).
-        variance: diag(K_** - C K_f*) (P,): posterior variance of f given the outputs.
-        low: K_ff ~ V V^T, where inference is low-rank; None where it is exact.
+        variance: posterior variance of f given the outputs, diag(K_** - C K_f*), shape (P,).
+        low: factorisation K_ff ~ V V^T; None if inference is exact.
     """
 
     kernel: Kernel
@@ -124,11 +135,11 @@ class Predictive:
 
     @property
     def inference(self) -> Inference:
-        """How C was computed."""
+        """Description of how C was computed."""
         return describe(self.low)
 
     def outputs(self, rng: np.random.Generator, count: int) -> FloatArray:
-        """Outputs (count, n) made up by the model."""
+        """Return samples (count, n) of all outputs from the prior of the model."""
         if self.low is None:
             L = cholesky(output_covariance(self.kernel, self.X, self.noise_variance), lower=True)
             return rng.standard_normal((count, len(self.X))) @ L.T
@@ -145,14 +156,14 @@ def predictive(
     noise_variance: float,
     executor: Executor | None = None,
 ) -> Predictive:
-    """The model at test points, C and all, by one factorisation.
+    """Return the prediction of f at test points X_test (P, D), computed by one factorisation.
 
     Raises:
         ValueError: n is too large; noise_variance is not positive; X and X_test differ in their columns.
     """
     C, low = choice.cloaking_matrix(kernel, X, X_test, noise_variance, executor)
     if low is None:
-        # diag(K_** - C K_f*), without the off-diagonal
+        # diag(K_** - C K_f*), without computing the other entries
         variance = kernel.diagonal(X_test) - np.einsum("ij,ij->i", dense_of(C), kernel(X_test, X))
     else:
         variance = low.variance(X_test, noise_variance)
@@ -167,6 +178,6 @@ def predictive(
 
 
 def of_curves(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> Predictive:
-    """The model whose outputs are f itself at X (n, D), but for a nugget that keeps the covariance regular."""
+    """Return the prediction given noiseless outputs f(X), for X (n, D); a small nugget keeps the covariance regular."""
     nugget = _NUGGET * float(kernel.diagonal(X[:1])[0])
     return predictive(InferenceChoice(inference="exact"), kernel, X, X_test, nugget)

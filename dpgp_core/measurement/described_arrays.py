@@ -1,4 +1,4 @@
-"""Described arrays as two files: plain JSON values and ``statistics.npz``; read back strictly."""
+"""Arrays with a description as two files: JSON values and ``statistics.npz``. Reading checks every array strictly."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..checks import excerpt
 
 SCHEMA = 1
 FILE = "statistics.npz"
-MAX_BYTES = 1 << 31  # of all arrays together
+MAX_BYTES = 1 << 31  # largest size of all arrays together
 AGAIN = "fetch both files again from whoever released them"
-# Errors of zipfile for an archive that is cut short, altered, encrypted or packed by another method (RuntimeError).
+# Errors that zipfile raises if an archive is truncated, altered, encrypted or compressed by an unknown method.
 UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError)
-_HEADER = 4096  # more than an .npy header of at most two dimensions takes
+_HEADER = 4096  # upper bound on the size of an .npy header of an array with at most three dimensions
 
 Array = NDArray[np.generic]
 Shapes = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
@@ -30,19 +30,19 @@ Shapes = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
 
 
 def pack(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> tuple[dict[str, Any], bytes]:
-    """The description with its ``sha256``, and the bytes of ``statistics.npz``; the same bytes each time."""
+    """Return the description with its ``sha256``, and the bytes of ``statistics.npz``, which are reproducible."""
     stream = io.BytesIO()
     np.savez_compressed(stream, allow_pickle=False, **arrays)
     return {**card, "sha256": _digest(card, arrays)}, stream.getvalue()
 
 
 def unpack(card: Mapping[str, Any], npz: bytes, shapes: Shapes) -> dict[str, Array]:
-    """Exactly the announced arrays, in their order. Sizes are checked before anything is unpacked.
+    """Return exactly the announced arrays, in their order. Sizes are checked before anything is unpacked.
 
     Args:
-        card: the description, ``sha256`` included.
+        card: the description, including ``sha256``.
         npz: content of ``statistics.npz``. Nothing in it is executed, and no more is unpacked than announced.
-        shapes: of the arrays.
+        shapes: shape and type of each announced array.
 
     Raises:
         ValueError: a damaged or edited file, or more than 2^31 bytes.
@@ -55,7 +55,7 @@ def unpack(card: Mapping[str, Any], npz: bytes, shapes: Shapes) -> dict[str, Arr
     described = {key: value for key, value in card.items() if key != "sha256"}
     try:
         matches = _digest(described, arrays) == card["sha256"]
-    except (ValueError, RecursionError):  # a number beyond all floats, or lists in lists without end
+    except (ValueError, RecursionError):  # a number that is too large for a float, or very deeply nested lists
         raise ValueError(f"the description of the statistics cannot be written as JSON; {AGAIN}") from None
     if not matches:
         raise ValueError(
@@ -74,21 +74,21 @@ def check_schema(card: Mapping[str, Any]) -> None:
 
 
 def number(value: object) -> float:
-    """A number of a description; TypeError if it is none."""
+    """Return a number of a description as a float; raise TypeError if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError
     return float(value)
 
 
 def whole(value: object) -> int:
-    """A whole number of a description; TypeError if it is none."""
+    """Return a whole number of a description; raise TypeError if it is not a whole number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError
     return value
 
 
 def pair(values: Sequence[object]) -> tuple[float, float]:
-    """Two numbers of a description; TypeError if there are not two."""
+    """Return a pair of numbers of a description; raise TypeError unless there are two."""
     if len(values) != 2:
         raise TypeError
     return number(values[0]), number(values[1])
@@ -119,7 +119,7 @@ def _array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], dtype: n
 
 
 def _digest(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """SHA-256 of the description, keys sorted, and of each array's name, shape and little-endian bytes."""
+    """Return the SHA-256 of the description (with sorted keys) and each array's name, shape, type and bytes."""
     digest = hashlib.sha256(json.dumps(card, sort_keys=True, allow_nan=False).encode())
     for name, array in arrays.items():
         digest.update(f"{name} {array.shape} {array.dtype.str}".encode())

@@ -1,8 +1,8 @@
-"""Exact samplers of the discrete Laplace and the discrete Gaussian, and private choice among integer scores.
+"""Exact samplers of discrete Laplace and discrete Gaussian noise, and private selection among integer scores.
 
-Integers and random bits, no floating point. Every probability below is met exactly, because every decision compares
-uniform random bits with the binary digits of a rational number until they differ. The time that a sample takes depends
-on its size: who can time the release to fractions of a microsecond is not covered.
+All computations use integers and random bits, and no floating-point numbers. Every probability below is exact, because
+every decision compares uniform random bits with the binary digits of a rational number until they differ. The time that
+a sample takes depends on its value; attackers who can time a release to fractions of a microsecond are not considered.
 
 Source: Canonne, Kamath & Steinke 2020, "The discrete Gaussian for differential privacy", algorithms 1-3.
 """
@@ -15,14 +15,17 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 Bits = Callable[[int], int]
-"""Source of randomness: k -> a uniform integer in [0, 2^k); ``secrets.randbits``, ``random.Random(0).getrandbits``."""
+"""Source of randomness that maps k to a uniform integer in [0, 2^k), for example ``secrets.randbits``."""
 
 _WORD = 64
-_BATCH = 512  # words from the operating system at a time
+_BATCH = 512  # number of words that are fetched from the operating system at a time
 
 
 def system_bits() -> Bits:
-    """Random bits of the operating system, fetched 512 words at a time; each is used once. The default everywhere."""
+    """Return a source of random bits from the operating system, which all measurements use by default.
+
+    Bits are fetched in batches of 512 words, and each is used once.
+    """
     words: list[int] = []
 
     def bits(k: int) -> int:
@@ -36,7 +39,7 @@ def system_bits() -> Bits:
 
 
 def uniform_below(bound: int, bits: Bits) -> int:
-    """A uniform integer in [0, bound), by rejection.
+    """Return a uniform integer in [0, bound), by rejection sampling.
 
     Raises:
         ValueError: bound < 1.
@@ -50,9 +53,9 @@ def uniform_below(bound: int, bits: Bits) -> int:
 
 
 def bernoulli(numerator: int, denominator: int, bits: Bits) -> bool:
-    """True with probability exactly numerator / denominator, clipped to [0, 1]; denominator > 0.
+    """Return True with probability exactly numerator / denominator, clipped to [0, 1]; denominator > 0.
 
-    A uniform number in [0, 1) and the fraction are compared 64 binary digits at a time until they differ.
+    The binary digits of a uniform number in [0, 1) and of the fraction are compared, 64 at a time, until they differ.
     """
     if not 0 < numerator < denominator:
         return numerator > 0
@@ -65,7 +68,7 @@ def bernoulli(numerator: int, denominator: int, bits: Bits) -> bool:
 
 
 def bernoulli_exp(gamma: Fraction | int, bits: Bits) -> bool:
-    """True with probability exactly exp(-gamma).
+    """Return True with probability exactly exp(-gamma).
 
     Args:
         gamma: rational, >= 0.
@@ -81,11 +84,12 @@ def bernoulli_exp(gamma: Fraction | int, bits: Bits) -> bool:
 
 
 def discrete_laplace(scale: Fraction | int, size: int, bits: Bits | None = None) -> list[int]:
-    """Independent integers of probability proportional to exp(-|z| / scale).
+    """Sample independent integers z with probability proportional to exp(-|z| / scale).
 
     Args:
         scale: rational, > 0.
-        size: how many, >= 0.
+        size: number of samples, >= 0.
+        bits: source of randomness; None for the operating system.
 
     Raises:
         ValueError: scale is not positive, or size < 0.
@@ -98,12 +102,13 @@ def discrete_laplace(scale: Fraction | int, size: int, bits: Bits | None = None)
 
 
 def discrete_gaussian(variance: Fraction | int, size: int, bits: Bits | None = None) -> list[int]:
-    """Independent integers of probability proportional to exp(-z^2 / (2 variance)).
+    """Sample independent integers z with probability proportional to exp(-z^2 / (2 variance)).
 
     Args:
-        variance: rational parameter sigma^2 > 0; the variance of the numbers is less, by a factor
-            1 - 8 pi^2 sigma^2 exp(-2 pi^2 sigma^2) to first order: nothing at all for sigma >= 2.
-        size: how many, >= 0.
+        variance: rational parameter sigma^2 > 0. To first order, the variance of the samples is smaller by the factor
+            1 - 8 pi^2 sigma^2 exp(-2 pi^2 sigma^2), which is negligible for sigma >= 2.
+        size: number of samples, >= 0.
+        bits: source of randomness; None for the operating system.
 
     Raises:
         ValueError: variance is not positive, or size < 0.
@@ -118,18 +123,19 @@ def discrete_gaussian(variance: Fraction | int, size: int, bits: Bits | None = N
 
 
 def exponential_mechanism(scores: Sequence[int], rate: Fraction, bits: Bits | None = None) -> int:
-    """Index of a candidate, of probability exactly proportional to exp(rate u_r); no floating-point number decides.
+    """Return the index r of a candidate, with probability exactly proportional to exp(rate u_r).
 
-    It is epsilon-DP, as is ``permute_and_flip``, if one record changes each score by at most Delta and rate = epsilon /
-    (2 Delta). Real scores are rounded to integers on a public grid first, and Delta is that of the rounded ones:
-    rounding to nearest adds at most 1 to it, in units of the grid. Running times depend on the scores, and are not
-    covered.
+    Like ``permute_and_flip``, it is epsilon-DP if one record changes each score by at most Delta and rate = epsilon /
+    (2 Delta). Real scores must first be rounded to integers on a public grid, and Delta is the sensitivity of the
+    rounded scores: rounding to nearest adds at most 1 to it, in units of the grid. The guarantee does not cover running
+    times, which depend on the scores.
 
-    By rejection: a candidate drawn uniformly is kept with probability exp(rate (u_r - max u)).
+    Rejection sampling is used: a uniformly chosen candidate is accepted with probability exp(rate (u_r - max u)).
 
     Args:
-        scores: integers u_r (R,), larger is better; R tries are needed at worst, on average.
-        rate: epsilon / (2 Delta) >= 0, rational; ``Fraction(epsilon)`` is exact for a float too.
+        scores: integers u_r (R,), larger is better. On average, at most R candidates are tried.
+        rate: epsilon / (2 Delta) >= 0, rational. ``Fraction(epsilon)`` is the exact value of a float.
+        bits: source of randomness; None for the operating system.
 
     Raises:
         ValueError: no scores, or rate < 0.
@@ -145,22 +151,24 @@ def exponential_mechanism(scores: Sequence[int], rate: Fraction, bits: Bits | No
 
 
 def permute_and_flip(scores: Sequence[int], rate: Fraction, bits: Bits | None = None) -> int:
-    """Index of the first candidate, in a uniformly random order, whose coin of bias exp(rate (u_r - max u)) succeeds.
+    """Return the index of a candidate by permute-and-flip.
 
-    Arguments and errors as for ``exponential_mechanism``; the expected score is never worse.
+    Candidates are taken in uniformly random order, and the first one is returned for which a coin with probability
+    exp(rate (u_r - max u)) comes up heads. Arguments, guarantee and errors are those of ``exponential_mechanism``; the
+    expected score is never lower.
 
     Source: McKenna & Sheldon 2020, algorithm 1.
     """
     losses, source = _losses(scores, rate), system_bits() if bits is None else bits
     waiting = list(range(len(losses)))
-    while True:  # a best candidate is kept for certain, so the list never runs empty
+    while True:  # the best candidate is accepted with probability 1, so the list never becomes empty
         chosen = waiting.pop(uniform_below(len(waiting), source))
         if bernoulli_exp(rate * losses[chosen], source):
             return chosen
 
 
 def _losses(scores: Sequence[int], rate: Fraction) -> list[int]:
-    """How far each score is below the best one (R,), >= 0."""
+    """Return the difference (R,) between the best score and each score, >= 0."""
     if len(scores) == 0:
         raise ValueError("scores must hold at least one candidate, got none")
     if rate < 0:
@@ -173,7 +181,7 @@ def _losses(scores: Sequence[int], rate: Fraction) -> list[int]:
 
 
 def _gaussian(a: int, b: int, t: int, bits: Bits) -> int:
-    """One integer with sigma^2 = a / b: discrete Laplace of scale t, kept with probability exp(-gamma)."""
+    """Sample a discrete Gaussian with sigma^2 = a / b, by accepting a discrete Laplace with probability exp(-gamma)."""
     while True:
         z = _laplace(t, 1, bits)
         # gamma = (|z| - sigma^2 / t)^2 / (2 sigma^2) = (|z| t b - a)^2 / (2 a b t^2)
@@ -182,7 +190,7 @@ def _gaussian(a: int, b: int, t: int, bits: Bits) -> int:
 
 
 def _laplace(t: int, s: int, bits: Bits) -> int:
-    """One integer with scale t / s: x = u + t v is geometric of ratio exp(-1 / t), and z = +-floor(x / s)."""
+    """Sample a discrete Laplace with scale t / s: z = +-floor(x / s), and x = u + t v is geometric, ratio exp(-1 / t)."""
     while True:
         u = uniform_below(t, bits)
         if not _bernoulli_exp_fraction(u, t, bits):
@@ -193,12 +201,12 @@ def _laplace(t: int, s: int, bits: Bits) -> int:
         z = (u + t * v) // s
         if bits(1):
             return z
-        if z:  # zero has one sign only
+        if z:  # otherwise 0 would be twice as likely
             return -z
 
 
 def _bernoulli_exp(numerator: int, denominator: int, bits: Bits) -> bool:
-    """True with probability exp(-numerator / denominator) >= 0: exp(-1) for each whole, then the rest."""
+    """Return True with probability exp(-gamma) = exp(-1)^floor(gamma) exp(-rest), gamma = numerator / denominator."""
     whole, rest = divmod(numerator, denominator)
     for _ in range(whole):
         if not _bernoulli_exp_fraction(1, 1, bits):
@@ -207,9 +215,10 @@ def _bernoulli_exp(numerator: int, denominator: int, bits: Bits) -> bool:
 
 
 def _bernoulli_exp_fraction(numerator: int, denominator: int, bits: Bits) -> bool:
-    """The same for gamma in [0, 1]: toss coins of bias gamma / k, k = 1, 2, ... until one fails; is that k odd?
+    """Return True with probability exp(-gamma) for gamma = numerator / denominator in [0, 1].
 
-    P(first k coins succeed) = gamma^k / k!, so P(k odd at the first failure) = 1 - gamma + gamma^2 / 2 - ...
+    Coins with probabilities gamma / k, k = 1, 2, ..., are tossed until one fails; the result is whether this k is odd.
+    P(first k coins succeed) = gamma^k / k!, so P(k is odd) = 1 - gamma + gamma^2 / 2 - ... = exp(-gamma).
     """
     k = 1
     while bernoulli(numerator, denominator * k, bits):

@@ -1,15 +1,17 @@
-"""Do the released numbers fit the models that read them? They say so themselves, and asking spends nothing.
+"""Test whether the released numbers fit the models with which they are read. It uses released numbers only.
 
-A stage released r numbers z. Under a model, given all stages before, z ~ N(E z, L L^T) as far as clipping is linear, so
-w = L^-1 (z - E z) is standard normal and |w|^2 a chi-square variable of r degrees, independent from stage to stage.
-Where no model of the mixture is near the truth, |w|^2 / r is large. It is averaged over the models by their
-probabilities given everything released, over single stages and over all of them. A fit fails where one of these
-averages lies above the quantile of its chi-square that S stages and their sum exceed together with probability
-``FALSE_ALARMS`` at most (Bonferroni); models chosen by the same numbers fit better than one that is fixed, so there are
-fewer. ``python -m benchmarks fit`` counts them, and misfits that are noticed.
+Suppose a stage released r numbers z. Under a model, and given all earlier stages, z ~ N(E z, L L^T) as far as clipping
+is linear. Then w = L^-1 (z - E z) is standard normal, and |w|^2 has a chi-square distribution with r degrees of
+freedom, independently for each stage. If no model of the mixture is close to the truth, |w|^2 / r is large.
 
-Where it fails, intervals are widened about the curve by the root of the largest |w|^2 / r: deviations that large are
-then as likely as the models took them to be.
+The test averages |w|^2 / r over the models, weighted by their posterior probabilities, for each of the S stages and for
+all stages together. It rejects the fit if one of these S + 1 averages exceeds the 1 - ``FALSE_ALARMS`` / (S + 1)
+quantile of its distribution (Bonferroni correction). False alarms are rarer than ``FALSE_ALARMS``, because the same
+numbers also determine the probabilities of the models. ``python -m benchmarks fit`` counts false alarms and detected
+misfits.
+
+If the fit is rejected, intervals about the curve are widened by the square root of the largest |w|^2 / r, which makes
+deviations as large as the observed ones as likely as the models assume.
 """
 
 from __future__ import annotations
@@ -27,14 +29,14 @@ FALSE_ALARMS = 1e-3
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """How one release fits the models that read it. Public: a function of released numbers.
+    """Result of the test for one release. Public, because it is a function of released numbers.
 
     Attributes:
-        ratio: |w|^2 over the number of released numbers, all stages together, averaged over the models; about 1 or less
-            where they fit.
+        ratio: |w|^2 of all stages together, divided by the number of released numbers and averaged over the models. It
+            is about 1 or less if the models fit.
         threshold: the largest ratio that counts as a fit.
-        widened: factor of every interval's half-width; 1.0 where it fits.
-        likeliest: ``ratio`` of the likeliest model alone.
+        widened: factor by which half-widths of intervals are multiplied; 1.0 if the models fit.
+        likeliest: ``ratio`` of the most probable model alone.
     """
 
     ratio: float
@@ -44,11 +46,11 @@ class Fit:
 
     @property
     def fits(self) -> bool:
-        """Whether intervals are as the models have them."""
+        """Whether the released numbers fit the models, so that intervals are not widened."""
         return self.widened == 1.0
 
     def __str__(self) -> str:
-        """One sentence for everybody."""
+        """Return the result in one or two sentences for readers of the release."""
         if self.fits:
             return f"The released numbers fit the models (misfit {self.ratio:.2f}, at most {self.threshold:.2f})."
         return (
@@ -63,12 +65,12 @@ REMEDIES = (
 
 
 def fits_of(weights: FloatArray, misfit: FloatArray, numbers: Sequence[int]) -> tuple[Fit, ...]:
-    """The fit of each of D draws.
+    """Test the fit of each of D releases.
 
     Args:
-        weights: probabilities of the M models (D, M).
+        weights: posterior probabilities of the M models (D, M).
         misfit: |w|^2 of each of S stages under each model (D, M, S).
-        numbers: r of each stage (S,).
+        numbers: number r of released values of each stage (S,).
     """
     r = np.array([*numbers, sum(numbers)], dtype=float)
     whole = np.concatenate([misfit, misfit.sum(axis=2, keepdims=True)], axis=2) / r

@@ -1,6 +1,7 @@
-"""From real numbers to integers: a strategy whose columns are short by exact count, scaled outputs, exact products.
+"""Conversion of strategies and outputs to integers, and exact products of them.
 
-Everything private is a multiple of 2^-20 from here on, so sums are exact, in any order, on any machine.
+Everything private becomes a multiple of 2^-20 here. Sums are therefore exact, in any order and on any machine, and the
+norms of the columns of a strategy are checked exactly.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from ..linalg import Matrix, columns_of
 IntArray = NDArray[np.int64]
 Norm = Literal["L1", "L2"]
 
-GRID = 1 << 20  # steps to a unit, of strategies and of scaled outputs
-EXACT = 1 << 22  # columns of a product that int64 holds for certain
-_NUMBERS = 1 << 22  # of a block of a strategy: 32 MB as floats
-_HAIR = 1 + 1e-6  # column norms up to here are rounding errors of whoever computed the strategy: shrunk, not refused
+GRID = 1 << 20  # steps per unit, of strategies and of scaled outputs
+EXACT = 1 << 22  # largest number of columns for which a product is certain to fit into int64
+_NUMBERS = 1 << 22  # number of entries of a block of a strategy: 32 MB as floats
+_HAIR = 1 + 1e-6  # column norms up to this are attributed to rounding errors, and the column is shrunk
 
 
 def strategy_integers(B: FloatArray, norm: Norm = "L2") -> NDArray[np.int32]:
-    """Integers B^ (r, n) near 2^20 B, every column of norm at most 2^20 by integer arithmetic.
+    """Return integers B^ (r, n) close to 2^20 B, whose columns have norm at most 2^20 by integer arithmetic.
 
-    Entries are rounded to nearest; in columns which then are too long, towards zero after dividing by the norm, so
-    that a column of norm 1 loses at most sqrt(r) 2^-20 of its length (L1: r 2^-20).
+    Entries are rounded to nearest. Columns that are then too long are divided by their norm and rounded towards zero,
+    so that a column of norm 1 loses at most sqrt(r) 2^-20 of its length (r 2^-20 for the L1 norm).
 
     Args:
-        B: strategy (r, n), columns of norm <= 1; up to 1 + 1e-6 is taken for rounding and shrunk.
+        B: strategy (r, n) with columns of norm <= 1. Norms up to 1 + 1e-6 are attributed to rounding and shrunk.
         norm: "L2", or "L1" for Laplace noise.
 
     Raises:
@@ -40,7 +41,7 @@ def strategy_integers(B: FloatArray, norm: Norm = "L2") -> NDArray[np.int32]:
         raise ValueError(f"the strategy must be a finite matrix (r, n) with r, n >= 1, got shape {B.shape}")
     if B.shape[0] > 1 << 20:
         raise ValueError(f"the strategy must have at most 2^20 rows, got {B.shape[0]}")
-    lengths = np.abs(B).max(axis=0)  # first the largest entry: it cannot overflow
+    lengths = np.abs(B).max(axis=0)  # unlike the norm, the largest entry cannot overflow
     if lengths.max() <= _HAIR:
         lengths = np.linalg.norm(B, ord=2 if norm == "L2" else 1, axis=0)
     worst = int(lengths.argmax())
@@ -51,7 +52,8 @@ def strategy_integers(B: FloatArray, norm: Norm = "L2") -> NDArray[np.int32]:
         )
     integers = np.rint(B * GRID).astype(np.int32)
     long = _too_long(integers, norm)
-    # 1 - 1e-9: more than the rounding errors of a norm and a quotient, so that truncation ends below it for certain
+    # The factor 1 - 1e-9 exceeds the rounding errors of the norm and the quotient, so that the truncated column is
+    # certainly short enough.
     integers[:, long] = np.trunc(B[:, long] * (GRID * (1 - 1e-9) / lengths[long])).astype(np.int32)
     if _too_long(integers, norm).any():
         raise ArithmeticError("a column of the integer strategy is too long; nothing was measured")
@@ -59,22 +61,25 @@ def strategy_integers(B: FloatArray, norm: Norm = "L2") -> NDArray[np.int32]:
 
 
 def _too_long(integers: NDArray[np.int32], norm: Norm) -> NDArray[np.bool_]:
-    """Which columns have a norm above 2^20 (n,): at most 2^20 entries of at most 2^21, so squares fit 2^62."""
+    """Return which columns have a norm above 2^20, shape (n,).
+
+    A column has at most 2^20 entries of absolute value at most 2^21, so sums of squares fit into int64.
+    """
     if norm == "L1":
         return np.asarray(np.abs(integers).sum(axis=0, dtype=np.int64) > GRID)
     return np.asarray(np.einsum("ij,ij->j", integers, integers, dtype=np.int64) > GRID**2)
 
 
 def output_integers(y: FloatArray, low: FloatArray, high: FloatArray) -> IntArray:
-    """Integers q^ (n,) of outputs scaled to their intervals: rint(2^20 q), q = (clip(y) - low) / (high - low) - 1/2.
+    """Return integers q^ = rint(2^20 q) (n,) of scaled outputs q = (clip(y) - low) / (high - low) - 1/2.
 
-    Differences from the low end, not from the centre: nothing cancels and nothing overflows. Rounding errors are
-    of no consequence to privacy: entry j depends on y_j only, and is clipped to [-2^19, 2^19] as an integer.
+    Differences are taken from the low end rather than the centre, so that nothing cancels or overflows. Rounding errors
+    do not affect privacy, because entry j depends on y_j only and is clipped to [-2^19, 2^19] as an integer.
 
     Args:
         y: outputs (n,), not NaN.
-        low: ends of the intervals (n,), checked by ``check_intervals``.
-        high: the same.
+        low: lower ends of the clipping intervals (n,), checked by ``check_intervals``.
+        high: upper ends (n,).
 
     Raises:
         ValueError: another shape, or a NaN.
@@ -89,13 +94,17 @@ def output_integers(y: FloatArray, low: FloatArray, high: FloatArray) -> IntArra
 
 
 def person_weights(person: NDArray[np.generic]) -> IntArray:
-    """Weights (n,) in units of 2^-20 by which everybody counts once: 2^20 / m for each row of a person with m.
+    """Return weights of rows (n,) in units of 2^-20 by which every person counts once.
 
-    The remainder of the division goes to a person's first rows, one unit each, so that weights of one add up to 2^20.
+    Each of the m rows of a person has the weight 2^20 / m, rounded down. The remainder is given to the person's first
+    rows, one unit each, so that the weights of every person add up to 2^20.
+
+    Args:
+        person: identifies the person of each row (n,).
     """
     _, index, rows = np.unique(person, return_inverse=True, return_counts=True)
     order = np.argsort(index, kind="stable")
-    rank = np.empty(len(index), dtype=np.int64)  # of each row among those of its person
+    rank = np.empty(len(index), dtype=np.int64)  # position of each row among the rows of its person
     rank[order] = np.arange(len(index)) - np.repeat(np.cumsum(rows) - rows, rows)
     each, over = np.divmod(GRID, rows.astype(np.int64))
     weights: IntArray = each[index] + (rank < over[index])
@@ -103,9 +112,10 @@ def person_weights(person: NDArray[np.generic]) -> IntArray:
 
 
 def weighted(q: IntArray, weights: IntArray) -> IntArray:
-    """Scaled outputs (n,) times weights (n,), towards zero: a person's add up to at most 2^19 in all, as one row's do.
+    """Return scaled outputs (n,) times weights (n,), rounded towards zero.
 
-    sum_j |trunc(w_j q_j / 2^20)| <= sum_j w_j 2^19 / 2^20 = 2^19; products are at most 2^39.
+    The absolute values of one person's rows add up to at most 2^19, which is also the largest value of a single row:
+    sum_j |trunc(w_j q_j / 2^20)| <= sum_j w_j 2^19 / 2^20 = 2^19. Products are at most 2^39.
     """
     products = np.abs(q) * weights >> 20
     result: IntArray = np.sign(q) * products
@@ -118,7 +128,7 @@ def check_intervals(low: FloatArray, high: FloatArray, bounds: tuple[float, floa
         raise ValueError(f"low and high must have shape ({n},) to match the strategy, got {low.shape} and {high.shape}")
     if not 0 < bounds[1] - bounds[0] < math.inf:
         raise ValueError(f"bounds must be (low, high) with low < high, a finite number apart, got {bounds}")
-    inside = (low >= bounds[0]) & (high <= bounds[1])  # False for NaN too
+    inside = (low >= bounds[0]) & (high <= bounds[1])  # also False for NaN
     if not inside.all():
         j = int(inside.argmin())
         raise ValueError(f"interval {j} [{low[j]}, {high[j]}] must lie inside the declared bounds {bounds}; cut it")
@@ -128,10 +138,10 @@ def check_intervals(low: FloatArray, high: FloatArray, bounds: tuple[float, floa
 
 
 def exact_product(B: IntArray, q: IntArray) -> list[int]:
-    """B^ q^ (r,), exactly, for |B^| <= 2^20 and |q^| <= 2^19.
+    """Return the exact product B^ q^ (r,), for |B^| <= 2^20 and |q^| <= 2^19.
 
-    A sum over 2^22 columns is at most 2^22 2^20 2^19 = 2^61 in absolute value, and so is every partial sum: int64
-    holds it. Longer sums are split there and put together as integers without a limit.
+    Sums over 2^22 columns and all their partial sums are at most 2^22 2^20 2^19 = 2^61 in absolute value and fit into
+    int64. Longer sums are split, and the parts are added as Python integers.
     """
     total = [0] * len(B)
     for start in range(0, B.shape[1], EXACT):
@@ -148,17 +158,18 @@ def exact_sums(
     high: FloatArray,
     norm: Norm = "L2",
 ) -> list[int]:
-    """Integers 2^40 B q (r,), B = strategy diag(widths), exactly as ``Measurement`` has them of the same B.
+    """Return the integers 2^40 B q (r,) for B = strategy diag(widths); they are the same as those of ``Measurement``.
 
-    A block of columns at a time, so that memory does not grow with n: column norms are checked in integers, and sums of
-    blocks added as integers without a limit.
+    Columns are processed in blocks, so that memory does not grow with n. Their norms are checked in integers, and the
+    sums of blocks are added as Python integers.
 
     Args:
-        strategy: (r, n), columns of norm <= 1, an array or factored.
-        widths: factors (n,) in [0, 1] of the columns.
-        low: ends of the intervals (n,), in the output's unit.
-        high: the same.
-        norm: of the columns.
+        strategy: matrix (r, n) with columns of norm <= 1, as an array or factored.
+        widths: factors of the columns (n,), in [0, 1].
+        y: outputs (n,). Private.
+        low: lower ends of the clipping intervals (n,), in the unit of the output.
+        high: upper ends (n,).
+        norm: norm of the columns.
 
     Raises:
         ValueError: a column is longer than 1, or y has another shape or holds NaN.
@@ -167,7 +178,7 @@ def exact_sums(
     total = [0] * len(strategy)
     for block in blocks_of(strategy):
         B = strategy_integers(columns_of(strategy, block) * widths[block], norm)
-        # a block has fewer than 2^22 columns: partial sums stay below 2^22 2^20 2^19 = 2^61
+        # A block has at most 2^22 columns, so partial sums are at most 2^22 2^20 2^19 = 2^61.
         total = [
             whole + int(more) for whole, more in zip(total, np.asarray(B.astype(np.int64) @ q[block]), strict=True)
         ]
@@ -175,7 +186,7 @@ def exact_sums(
 
 
 def blocks_of(strategy: Matrix) -> list[slice]:
-    """Consecutive blocks of columns, each of at most 2^22 numbers."""
+    """Return consecutive blocks of columns, each with at most 2^22 entries."""
     r, n = strategy.shape
     size = max(1, _NUMBERS // max(r, 1))
     return [slice(start, start + size) for start in range(0, n, size)]

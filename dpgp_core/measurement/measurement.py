@@ -1,16 +1,17 @@
-"""Measurements of private records: r numbers, integers plus discrete noise. All else is post-processing.
+"""Measurements of private records: exact integer sums plus discrete noise. Everything else is post-processing.
 
-A column of a strategy belongs to a record, or to a public cell and all records in it; neighbours replace a record's
-output, or over cells its input and output.
+Each column of a strategy belongs to a record, or to a public cell and all records in it. Neighbouring data sets differ
+in the output of one record or, if the columns belong to cells, in the input and output of one record.
 
-Where people have several rows, neighbours replace all rows of one person by any number of any others, and row j counts
-a_j = 1 / m of its person's m rows, in units of 2^-20 that add up to 1 over anybody's rows. Anybody's part of a sum
-sum_j a_j v_j then lies in the convex hull of the parts of single rows, and two points of a hull are no further apart
-than two of its corners: sensitivity is that of one row, and no row is left out.
+If people have several rows, neighbours replace all rows of one person by any number of other rows. Row j of a person
+with m rows then has the weight a_j = 1 / m; in units of 2^-20 the weights of every person add up to exactly 1. The
+contribution of a person to a sum sum_j a_j v_j lies in the convex hull of the contributions of single rows. Two points
+of a convex hull are no further apart than two of its corners, so the sensitivity is that of a single row, and all rows
+are used.
 
-A record's integers depend on that record only, and their size is checked in integers. Records are finite numbers, as
-``Dataset`` sees to, and none is refused for which numbers they are: they are moved into range. NaN is no record, and is
-refused.
+The integers of a record depend on that record only, and their size is checked in integer arithmetic. Records consist of
+finite numbers (``Dataset`` checks this). A record is never refused for its values, which are clipped instead. NaN is
+not a valid record and is refused.
 """
 
 from __future__ import annotations
@@ -40,23 +41,31 @@ from .integers import (
 from .noise import GaussianNoise, LaplaceNoise, add_noise, add_teaching_noise
 
 STEPS = GRID * GRID
-"""Integers to a unit of z: 2^20 for the strategy times 2^20 for the outputs."""
-_ROWS = 1024  # cells compared with all others at a time
+"""Integer steps per unit of z: 2^20 for the strategy times 2^20 for the outputs."""
+_ROWS = 1024  # number of cells that are compared with all others at a time
 
 Cells = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OutputMeasurement(ABC):
-    """Common part of the two below: z = B q + noise, with q_j = (clip(y_j, low_j, high_j) - centre_j) / width_j.
+    """Base class of measurements z = B q + noise, with q_j = (clip(y_j, low_j, high_j) - centre_j) / width_j.
 
-    q_j lies in [-1/2, 1/2] whatever y_j is, so replacing y_j moves B q by at most the norm of column j of B, at most 1.
-    In integers: q^ = rint(2^20 q) lies in [-2^19, 2^19] and columns of B^ = 2^20 B have norm 2^20 at most, so B^ q^
-    moves by at most Delta = 2^40. No rounding error enters: q^_j depends on no output but y_j, and B^ q^ is exact.
+    q_j lies in [-1/2, 1/2] for every y_j, so replacing y_j moves B q by at most the norm of column j of B, which is at
+    most 1. In integers, q^ = rint(2^20 q) lies in [-2^19, 2^19] and the columns of B^ = 2^20 B have norm at most 2^20,
+    so B^ q^ moves by at most Delta = 2^40. Rounding errors play no part, because q^_j depends on y_j only and B^ q^ is
+    exact.
 
-    Over cells q_a is the sum over the records of cell a, clipped to the cell's interval: replacing a record moves B q
-    by at most (|b_a| + |b_b|) / 2 <= 1. Of people, it is the sum of a_j q_j, and the part of each is no longer than
-    max |b| / 2, as one row.
+    If the columns belong to cells, q_a is the sum of the scaled outputs of the records in cell a, each clipped to the
+    interval of the cell. Replacing a record moves B q by at most (|b_a| + |b_b|) / 2 <= 1. With several rows per
+    person, q_a is the sum of a_j q_j, and the contribution of a person is at most max |b| / 2 long, like that of a
+    single row.
+
+    Attributes:
+        B: strategy (r, n).
+        low: lower end of the clipping interval of each column (n,), in the unit of the output.
+        high: upper end (n,).
+        bounds: declared (low, high) that contain all intervals.
     """
 
     B: FloatArray
@@ -78,16 +87,16 @@ class OutputMeasurement(ABC):
     @property
     @abstractmethod
     def noise(self) -> GaussianNoise | LaplaceNoise:
-        """Added to the integers 2^40 B q."""
+        """Noise that is added to the integers 2^40 B q."""
 
     @property
     def width(self) -> FloatArray:
-        """Widths of the intervals (n,), in the output's unit."""
+        """Widths of the clipping intervals (n,), in the unit of the output."""
         return self.high - self.low
 
     @property
     def centre(self) -> FloatArray:
-        """Middles of the intervals (n,), in the output's unit."""
+        """Centres of the clipping intervals (n,), in the unit of the output."""
         return self.low + self.width / 2
 
     @property
@@ -98,16 +107,18 @@ class OutputMeasurement(ABC):
     def measure(
         self, y: FloatArray, bits: Bits | None = None, *, cells: Cells | None = None, weights: IntArray | None = None
     ) -> FloatArray:
-        """Measure once, for real: z (r,), which may be published. Each call spends the guarantee again.
+        """Measure once with exact noise and return z (r,), which may be published. Every call spends the budget again.
 
         Args:
-            y: outputs (n,), in the unit of the bounds; over cells, of each record. Private.
-            cells: column of each record; numbers outside 0 ... n - 1 are moved to the nearest of them. None: record j
-                has column j.
-            weights: of people's rows, see ``integers.person_weights``.
+            y: outputs, in the unit of the bounds: (n,), or one for each record if ``cells`` are given. Private.
+            bits: source of randomness; None for the operating system.
+            cells: index of the column of each record; indices outside 0 ... n - 1 are clipped. None if record j has
+                column j.
+            weights: weights of rows by which every person counts once, see ``integers.person_weights``; None if every
+                record counts once.
 
         Raises:
-            ValueError: y has another shape, or holds NaN, so that there is no record.
+            ValueError: y has another shape or holds NaN.
         """
         return add_noise(self._exact(y, cells, weights), self.noise, STEPS, bits)
 
@@ -120,17 +131,17 @@ class OutputMeasurement(ABC):
         cells: Cells | None = None,
         weights: IntArray | None = None,
     ) -> FloatArray:
-        """Numbered float draws for teaching (draws, r): of the same distribution to the eye, and not for release.
+        """Return simulated measurements (draws, r) with floating-point noise, for teaching. They must not be published.
 
-        Arguments and errors as of ``measure``; who knows the seed of ``rng`` knows the noise.
+        Whoever knows the seed of ``rng`` can subtract the noise. Other arguments and errors are those of ``measure``.
         """
         return add_teaching_noise(self._exact(y, cells, weights), self.noise, STEPS, rng, draws)
 
     def _exact(self, y: FloatArray, cells: Cells | None = None, weights: IntArray | None = None) -> list[int]:
-        """2^40 B q (r,)."""
+        """Return the integers 2^40 B q (r,)."""
         y = np.asarray(y, dtype=float)
         if cells is None:
-            integers = np.asarray(self.B * GRID, dtype=np.int64)  # exact: B is a multiple of 2^-20
+            integers = np.asarray(self.B * GRID, dtype=np.int64)  # exact, because B is a multiple of 2^-20
             return exact_product(integers, output_integers(y, self.low, self.high))
         inside = np.clip(cells, 0, self.B.shape[1] - 1)
         q = output_integers(y, self.low[inside], self.high[inside])
@@ -141,13 +152,15 @@ class OutputMeasurement(ABC):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Measurement(OutputMeasurement):
-    """z = B q + s w, w standard normal to the eye and discrete in truth: (1/s)-GDP up to delta 1e-40. Proof: ``noise``.
+    """Measurement z = B q + s w with discrete Gaussian noise w of unit variance.
+
+    It is (1/s)-GDP, up to a delta of 1e-40; the module ``noise`` has the proof.
 
     Args:
-        B: strategy (r, n), columns of L2 norm <= 1; afterwards the multiple of 2^-20 that is used, see ``integers``.
-        low: lower end of each column's interval (n,), in the output's unit, public.
+        B: strategy (r, n) with columns of L2 norm <= 1. It is rounded to multiples of 2^-20, see ``integers``.
+        low: lower end of the clipping interval of each column (n,), in the unit of the output. Public.
         high: upper end (n,), above ``low``.
-        bounds: declared (low, high) that all intervals lie in.
+        bounds: declared (low, high) that contain all intervals.
         noise_multiplier: s, in [1e-6, 1e20].
 
     Raises:
@@ -161,21 +174,23 @@ class Measurement(OutputMeasurement):
 
     @property
     def noise(self) -> GaussianNoise:
-        """Discrete Gaussian for a change of 2^40."""
+        """Discrete Gaussian noise for the sensitivity 2^40."""
         return GaussianNoise(sensitivity=STEPS, noise_multiplier=self.noise_multiplier)
 
 
 def from_zero(B: FloatArray, high: FloatArray, bounds: tuple[float, float], noise_multiplier: float) -> Measurement:
-    """A measurement of numbers in [0, high_j] (n,), which lie in ``bounds``."""
+    """Return a measurement of numbers in [0, high_j], for ``high`` (n,) within ``bounds``."""
     return Measurement(B=B, low=np.zeros(len(high)), high=high, bounds=bounds, noise_multiplier=noise_multiplier)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LaplaceMeasurement(OutputMeasurement):
-    """z = B q + Laplace noise of scale 1 / epsilon on each entry: epsilon-DP with delta = 0. Proof: ``noise``.
+    """Measurement z = B q + discrete Laplace noise of scale 1 / epsilon on each entry.
+
+    It is epsilon-DP with delta = 0; the module ``noise`` has the proof.
 
     Args:
-        B: strategy (r, n), columns of L1 norm <= 1, such as the indicators of disjoint bins.
+        B: strategy (r, n) with columns of L1 norm <= 1, for example the indicators of disjoint bins.
         low, high, bounds: see ``Measurement``.
         epsilon: in [1e-20, 1e6].
 
@@ -189,22 +204,23 @@ class LaplaceMeasurement(OutputMeasurement):
 
     @property
     def noise(self) -> LaplaceNoise:
-        """Discrete Laplace for a change of 2^40."""
+        """Discrete Laplace noise for the sensitivity 2^40."""
         return LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellCounts:
-    """z = B N + s Delta w, N the numbers of records in M public cells.
+    """Measurement z = B N + s Delta w of the numbers N of records in M public cells.
 
-    A record that moves from cell a to cell b moves B N by b_b - b_a. Delta, the largest distance of two columns, is
-    computed in integers; it can reach 2 where columns have norm 1. Where all columns are equal no record moves B N
-    (of a budget so small that only the public n is measured); noise as for a change of 1 is added all the same.
+    A record that moves from cell a to cell b changes B N by b_b - b_a. Delta is the largest distance between two
+    columns and is computed in integers. It can be as large as 2 if the columns have norm 1. If all columns are equal,
+    no record changes B N (this happens when the budget is so small that only the public n can be used). Noise for a
+    sensitivity of 1 is added nevertheless.
 
     Args:
-        B: strategy (r, M), columns of L2 norm <= 1; afterwards the multiple of 2^-20 that is used.
+        B: strategy (r, M) with columns of L2 norm <= 1. It is rounded to multiples of 2^-20.
         noise_multiplier: s, in [1e-6, 1e20].
-        people: whether records are rows of people, who count once each: then N is of weights.
+        people: whether records are rows of people who count once each. N is then the sum of the weights of the rows.
 
     Raises:
         ValueError: a column is longer than 1, or s is out of range.
@@ -220,10 +236,10 @@ class CellCounts:
 
     @cached_property
     def noise(self) -> GaussianNoise:
-        """Discrete Gaussian for a change of 2^20 Delta, rounded up, and at least 1; in units of 2^-40 for weights."""
+        """Discrete Gaussian noise for the sensitivity 2^20 Delta, or 2^40 Delta if rows have weights, rounded up."""
         B = self.B * GRID
         squares = (B * B).sum(axis=0)
-        # Integers below 2^43 throughout: columns have norm <= 2^20, so every partial sum is exact in floats too.
+        # Columns have norm <= 2^20, so all numbers are integers below 2^43, and every partial sum is exact in floats.
         largest = max(
             int((squares[i : i + _ROWS, None] + squares - 2 * (B[:, i : i + _ROWS].T @ B)).max())
             for i in range(0, B.shape[1], _ROWS)
@@ -237,30 +253,32 @@ class CellCounts:
         return self.noise.sd / (GRID * self._unit)
 
     def measure(self, cells: Cells, bits: Bits | None = None, weights: IntArray | None = None) -> FloatArray:
-        """Measure once, for real: z (r,), which may be published; see ``Measurement.measure``.
+        """Measure once with exact noise and return z (r,), which may be published; see ``Measurement.measure``.
 
         Args:
-            cells: cell of each record (n,); numbers outside 0 ... M - 1 are moved to the nearest of them.
-            weights: of the records (n,), see ``integers.person_weights``; for people only, and needed there.
+            cells: index of the cell of each record (n,); indices outside 0 ... M - 1 are clipped.
+            bits: source of randomness; None for the operating system.
+            weights: weights of the records (n,), see ``integers.person_weights``. They are required if ``people``, and
+                must not be given otherwise.
 
         Raises:
-            ValueError: weights are missing, or given where every record is somebody else's.
+            ValueError: weights are missing, or given although records are not rows of people.
         """
         return add_noise(self._exact(cells, weights), self.noise, GRID * self._unit, bits)
 
     def teaching(
         self, cells: Cells, rng: np.random.Generator, draws: int = 1, weights: IntArray | None = None
     ) -> FloatArray:
-        """Numbered float draws for teaching (draws, r). Not for release."""
+        """Return simulated measurements (draws, r) with floating-point noise. They must not be published."""
         return add_teaching_noise(self._exact(cells, weights), self.noise, GRID * self._unit, rng, draws)
 
     @property
     def _unit(self) -> int:
-        """Steps to a record's count of 1."""
+        """Integer steps per count of 1."""
         return GRID if self.people else 1
 
     def _exact(self, cells: Cells, weights: IntArray | None = None) -> list[int]:
-        """2^20 B N (r,), of people in units of 2^-40."""
+        """Return the integers 2^20 B N (r,), or 2^40 B N if rows have weights."""
         if (weights is not None) != self.people:
             raise ValueError("counts of people need the weights of their rows, and no others take any")
         numbers = np.zeros(self.B.shape[1], dtype=np.int64)
@@ -271,15 +289,16 @@ class CellCounts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class KnownCounts:
-    """Numbers of records in M public cells where inputs are public: nothing is measured of them.
+    """Numbers of records in M public cells if inputs are public. They are known and not measured.
 
     Args:
-        numbers: whole numbers >= 0 (M,); of people who count once each, multiples of 2^-20.
-        people: whether they are of people.
-        places: where in the cells they are, see ``bayes.cells.OccupiedGrid``, one number for each node (F,).
+        numbers: whole numbers >= 0 (M,), or multiples of 2^-20 if records are rows of people who count once each.
+        people: whether records are rows of people.
+        places: locations of the records within the cells, as a weight of each node (F,), see
+            ``bayes.cells.OccupiedGrid``.
 
     Raises:
-        ValueError: they are not.
+        ValueError: numbers are negative, or not multiples of 1 or 2^-20.
     """
 
     numbers: FloatArray
@@ -298,10 +317,10 @@ class KnownCounts:
 
 
 def _root_up(square: int) -> int:
-    """Smallest whole number whose square is at least ``square``."""
+    """Return the smallest whole number whose square is at least ``square``."""
     return math.isqrt(square - 1) + 1 if square > 0 else 0
 
 
 def _product(B: FloatArray, sums: IntArray, whole: type) -> list[int]:
-    """2^20 B sums (r,), exactly; int64 holds it for sums over 2^22 records of at most 2^19 each, see ``integers``."""
+    """Return 2^20 B sums (r,) exactly; int64 suffices for sums over 2^22 records of at most 2^19, see ``integers``."""
     return [int(x) for x in np.asarray(B * GRID, dtype=np.int64).astype(whole) @ sums.astype(whole)]

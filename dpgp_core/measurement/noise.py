@@ -1,13 +1,14 @@
-"""Discrete noise for integer statistics, and why the guarantee of continuous noise holds for it.
+"""Discrete noise for integer sums, and the proof that it has the guarantee of continuous noise.
 
-**Gaussian.** Stages i release z^_i = x^_i + e_i, entries of e_i independent, of probability proportional to exp(-e^2
-/ (2 sigma^2)) on the integers, where one record moves the integers x^_i by at most Delta_i in the L2 norm, and
+**Gaussian.** Stage i releases z^_i = x^_i + e_i. The entries of e_i are independent integers with probability
+proportional to exp(-e^2 / (2 sigma^2)). One record moves the integers x^_i by at most Delta_i in the L2 norm, and
 
     sigma^2 = sigma_1^2 + sigma_2^2,    sigma_1 >= s_i Delta_i (1 + 1e-9),    sigma_2 = 3.
 
-A stage may depend on numbers released before. With r <= 10^6 numbers in all, mu^2 = sum_i 1 / s_i^2 and
-delta(epsilon, mu) the analytic Gaussian formula, they are together (epsilon, delta)-DP for every epsilon >= 0 with
-delta = max(delta(epsilon, mu), 1e-40) if 1e-20 <= mu <= 30, and with delta = delta(epsilon, mu) + 2e-70 for any mu.
+A stage may depend on numbers released earlier. Let r <= 10^6 be the number of all released numbers,
+mu^2 = sum_i 1 / s_i^2, and delta(epsilon, mu) the analytic Gaussian formula. Then all stages together are
+(epsilon, delta)-DP for every epsilon >= 0, with delta = max(delta(epsilon, mu), 1e-40) if 1e-20 <= mu <= 30, and with
+delta = delta(epsilon, mu) + 2e-70 for any mu.
 
 *Proof.* (1) Let c be x^_i plus *continuous* Gaussian noise of standard deviation sigma_1. Round each entry of c at
 random, to the integer k with probability g(k - c, sigma_2) / S(c), g(t, v) = exp(-t^2 / 2 v^2) / (sqrt(2 pi) v), S(c)
@@ -32,9 +33,9 @@ phi(a) >= phi(15) > 1e-50. Where delta(epsilon, mu) < 1e-40, take a smaller epsi
 0, and the claim holds there. So half of the margin 1e-9 is enough; the other half is more than the rounding error
 with which s is known.
 
-**Laplace.** With entries of e of probability proportional to exp(-|e| / b), b >= Delta / epsilon, Delta the largest
-change in the L1 norm, P(z^) / Q(z^) <= exp(Delta / b) <= exp(epsilon) for every z^: epsilon-DP, and nothing is
-neglected.
+**Laplace.** Let the entries of e have probability proportional to exp(-|e| / b) with b >= Delta / epsilon, where Delta
+is the largest change in the L1 norm. Then P(z^) / Q(z^) <= exp(Delta / b) <= exp(epsilon) for every z^, which is
+exactly epsilon-DP.
 
 Source: Canonne, Kamath & Steinke 2020 (samplers); Peikert 2010, section 3 (convolution); Dong, Roth & Su 2022,
 theorem 2.7 and corollary 3.3 (mu-GDP, composition); Balle & Wang 2018, theorem 8 (delta).
@@ -60,7 +61,7 @@ ROUNDING_SD = 3  # sigma_2, in steps
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianNoise:
-    """Discrete Gaussian noise of variance sigma_1^2 + 9, sigma_1 = ceil(s Delta (1 + 1e-9)).
+    """Discrete Gaussian noise of variance sigma_1^2 + 9, with sigma_1 = ceil(s Delta (1 + 1e-9)).
 
     Args:
         sensitivity: Delta, the largest L2 change of the integers, >= 1.
@@ -81,21 +82,21 @@ class GaussianNoise:
 
     @property
     def variance(self) -> int:
-        """sigma^2, in squared steps; exactly the parameter of the discrete Gaussian."""
+        """The parameter sigma^2 of the discrete Gaussian, in squared integer steps."""
         sigma_1 = math.ceil(Fraction(self.noise_multiplier) * self.sensitivity * (1 + MARGIN))
         return sigma_1**2 + ROUNDING_SD**2
 
     @property
     def sd(self) -> float:
-        """Sigma, in steps: the standard deviation, to a relative 1e-70."""
+        """Standard deviation sigma in integer steps, to a relative 1e-70."""
         return math.sqrt(self.variance)
 
     def draw(self, size: int, bits: Bits | None = None) -> list[int]:
-        """Exact draws; default: with the operating system's random bits."""
+        """Return ``size`` exact samples, by default with random bits of the operating system."""
         return discrete_gaussian(self.variance, size, bits)
 
     def teaching(self, rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
-        """Float draws of the continuous Gaussian of the same variance, in steps. Not for release."""
+        """Return floating-point samples of a continuous Gaussian with the same variance, in steps. Not for release."""
         return self.sd * rng.standard_normal(shape)
 
 
@@ -122,7 +123,7 @@ class LaplaceNoise:
 
     @property
     def scale(self) -> int:
-        """b, in steps; exactly the parameter of the discrete Laplace."""
+        """The parameter b of the discrete Laplace distribution, in integer steps."""
         return math.ceil(self.sensitivity / Fraction(self.epsilon))
 
     @property
@@ -131,23 +132,24 @@ class LaplaceNoise:
         return 1 / (math.sqrt(2) * math.sinh(0.5 / self.scale))
 
     def draw(self, size: int, bits: Bits | None = None) -> list[int]:
-        """Exact draws; default: with the operating system's random bits."""
+        """Return ``size`` exact samples, by default with random bits of the operating system."""
         return discrete_laplace(self.scale, size, bits)
 
     def teaching(self, rng: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
-        """Float draws of the continuous Laplace of the same scale, in steps. Not for release."""
+        """Return floating-point samples of a continuous Laplace with the same scale, in steps. Not for release."""
         return self.scale * rng.laplace(size=shape)
 
 
 def add_noise(
     exact: Sequence[int], noise: GaussianNoise | LaplaceNoise, steps: int, bits: Bits | None = None
 ) -> FloatArray:
-    """(exact + noise) / steps (r,), correctly rounded quotients of integers, which may be published.
+    """Return (exact + noise) / steps (r,), correctly rounded quotients of integers. They may be published.
 
     Args:
         exact: integers x^ (r,). Private.
-        noise: added to them.
-        steps: integers to a unit.
+        noise: distribution of the noise.
+        steps: integer steps per unit.
+        bits: source of randomness; None for the operating system.
     """
     return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
 
@@ -159,7 +161,7 @@ def with_noise(
     rng: np.random.Generator | None = None,
     draws: int = 1,
 ) -> FloatArray:
-    """(draws, r): for real, each draw with fresh noise of its own, or numbered draws where a generator is given."""
+    """Return measurements (draws, r): real ones with independent exact noise, or simulated ones if ``rng`` is given."""
     if rng is not None:
         return add_teaching_noise(exact, noise, steps, rng, draws)
     return np.array([add_noise(exact, noise, steps) for _ in range(draws)])
@@ -168,7 +170,9 @@ def with_noise(
 def add_teaching_noise(
     exact: Sequence[int], noise: GaussianNoise | LaplaceNoise, steps: int, rng: np.random.Generator, draws: int
 ) -> FloatArray:
-    """The same (draws, r) with float noise from a Generator, which its seed gives away. Not for release.
+    """Return simulated measurements (draws, r) with floating-point noise, which the seed of ``rng`` reveals.
+
+    They must not be published.
 
     Raises:
         ValueError: draws < 1.
@@ -179,7 +183,7 @@ def add_teaching_noise(
 
 
 class ZeroNoise(np.random.Generator):
-    """A generator whose noise is 0, for the numbers that noise hides. Not private, and never a release."""
+    """A generator whose noise is 0, with which measurements return the noiseless numbers. These are not private."""
 
     def __init__(self) -> None:
         super().__init__(np.random.PCG64(0))
@@ -194,20 +198,20 @@ class ZeroNoise(np.random.Generator):
 
 
 class NotBatchable(ValueError):
-    """Fewer draws were made at a time than there are numbers for; make them one by one."""
+    """Raised if noise for one simulated release is requested from a generator of several; simulate them one by one."""
 
 
 class NumberedDraws(np.random.Generator):
-    """A generator whose arrays have one row a draw; the row of draw k comes from ``default_rng(k)`` alone.
+    """A generator for several simulated releases at once: row k of its arrays comes from ``default_rng(first + k)``.
 
-    So draw k is the same beside any others. A generator that is shared would hand its numbers to whichever draws are
-    made together: stage after stage, draw 1 beside four others would get other noise than draw 1 alone.
+    A simulated release therefore has the same noise whether it is simulated alone or together with others. With one
+    shared generator, its noise in later stages would depend on how many releases are simulated together.
 
-    Noise that mechanisms add comes from ``standard_normal`` and ``laplace``; only these are of a draw.
+    Only ``standard_normal`` and ``laplace`` are replaced, because mechanisms take all noise from them.
 
     Args:
-        first: number of the first draw, >= 0.
-        count: how many, >= 1.
+        first: number of the first simulated release, >= 0.
+        count: number of simulated releases, >= 1.
 
     Raises:
         ValueError: a number is out of range.
@@ -220,7 +224,7 @@ class NumberedDraws(np.random.Generator):
         self._each = [np.random.default_rng(number) for number in range(first, first + count)]
 
     def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
-        """Rows (count, ...) of normal numbers.
+        """Return standard normal numbers, shape ``size`` = (count, ...).
 
         Raises:
             NotBatchable: the first side of ``size`` is not ``count``.
@@ -229,7 +233,11 @@ class NumberedDraws(np.random.Generator):
         return np.stack([each.standard_normal(rest) for each in self._each])
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """Rows (count, ...) of Laplace numbers. Raises NotBatchable as ``standard_normal`` does."""
+        """Return Laplace numbers, shape ``size`` = (count, ...).
+
+        Raises:
+            NotBatchable: the first side of ``size`` is not ``count``.
+        """
         rest = self._of_one(size)
         rows: FloatArray = np.stack([each.laplace(loc, scale, rest) for each in self._each])
         return rows

@@ -1,6 +1,7 @@
-"""The released statistic: measurements and their noisy numbers. Everything after it is free.
+"""What a release keeps of its measurements: strategies, clipping intervals, noise multipliers and noisy numbers.
 
-It is of records, each with a column of its own, or of public cells, where the records of a cell share one.
+Everything that is computed from them is post-processing. In ``Statistics`` every record has a column of its own; in
+``CellStatistics`` the records of a public cell or cluster share one.
 """
 
 from __future__ import annotations
@@ -20,48 +21,52 @@ from ..table import Inputs
 from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
 
 Reading = Literal["any outcomes", "yes/no"]
-"""Clipped sums are read as those of outcomes of any kind, or of outcomes that are 0 or 1."""
+"""Model with which sums of clipped outcomes are interpreted: for outcomes of any kind, or for outcomes 0 and 1."""
 
-_OFF = 1e-9  # of the records, by which rounding puts sums of places off
-_PLACES = 1.875**3  # weight of one record at a node at most: in a corner of a cell of three sides
-_STAR = 2.25  # the same at the middle of a star, for each of its sides
-NODES = 3  # to a cell and side that is of numbers, for public functions
+_OFF = 1e-9  # tolerance for rounding errors of sums of node weights, relative to the number of records
+_PLACES = 1.875**3  # largest weight of one record at a node, for a record in a corner of a cell with three sides
+_STAR = 2.25  # largest weight of one record at the central node of a star, for each of its sides
+NODES = 3  # number of nodes along each numerical side of a cell
 
 
 def cells_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
-    """Cells along each side of a box: ``per_side``, or one for each level; then those of each period."""
+    """Return the number of cells along each side, ``per_side`` or one per category, then those of each period."""
     along = tuple(side.levels if isinstance(side, LevelSide) else per_side for side in box)
     return along + phase_cells(periods)
 
 
 def nodes_along(box: Sequence[Interval], per_side: int, periods: Periods = ()) -> tuple[int, ...]:
-    """Nodes along each side: three to a cell, or one for each level."""
+    """Return the number of nodes along each side: three per cell, or one for each category."""
     return cells_along(box, NODES * per_side) + tuple(NODES * cells for cells in phase_cells(periods))
 
 
 def split_by_cell(cells: Sequence[int], nodes: Sequence[int]) -> tuple[int, ...]:
-    """Cells, and nodes of each, along each side in turn: a shape in which every second axis is within cells."""
+    """Return a shape with two axes for each side: its cells, and the nodes within a cell."""
     return tuple(count for each, fine in zip(cells, nodes, strict=True) for count in (each, fine // each))
 
 
 def sizes_of(box: Sequence[Interval], per_side: int, periods: Periods) -> tuple[int, int]:
-    """Numbers of cells and of nodes of a box."""
+    """Return the number of cells and the number of nodes of a box."""
     return math.prod(cells_along(box, per_side, periods)), math.prod(nodes_along(box, per_side, periods))
 
 
 def nodes_of_cluster(numbers: int) -> int:
-    """Number of nodes in a cluster of so many sides of numbers: all products of three along up to two, else a star."""
+    """Return the number of nodes of a cluster with so many numerical sides.
+
+    With at most two sides the nodes form a grid of three along each side; with more they form a star, two nodes on each
+    axis through a central one.
+    """
     return NODES**numbers if numbers <= 2 else 1 + 2 * numbers
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StageSquares:
-    """One number of squares about a public curve, sum_j min((y_j - g_j)^2, high_j) / high_j - 1/2 plus noise. Public.
+    """Noisy sum of clipped squared residuals, sum_j min((y_j - g_j)^2, high_j) / high_j - 1/2 plus noise. Public.
 
     Args:
-        measurement: of the squares, one row; intervals [0, high] in squared model units.
-        g: the curve, in model units, from earlier stages' z, at the nodes of the columns (F,).
-        z: the noisy number (1,).
+        measurement: measurement of the squares, with one row and intervals [0, high] in squared model units.
+        g: the curve estimated from earlier stages, in model units, at the nodes of the columns (F,).
+        z: the noisy sum (1,).
 
     Raises:
         ValueError: there is more than one row, or a number does not fit or is not finite.
@@ -83,13 +88,13 @@ class Stage:
     """One measurement and its noisy numbers. Public.
 
     Args:
-        measurement: strategy, intervals and noise, fixed before the outputs were read or from earlier stages' z; over
-            cells of residuals, in model units.
+        measurement: strategy, clipping intervals and noise, which were fixed in advance or computed from earlier
+            stages. In ``CellStatistics`` it is a measurement of residuals, in model units.
         z: the noisy numbers (r,).
-        g: over cells the curve subtracted from outputs (F,), in model units: values at nodes that divide each cell's
-            sides in three, linear between them, or of second degree within a cell where people's places are known. None
-            where outputs themselves were measured.
-        squares: of the same records, if they were measured.
+        g: in ``CellStatistics``, the curve that was subtracted from the outputs, in model units, at the nodes of the
+            columns (F,). Between nodes it is linear, or quadratic within a cell if locations are known. Empty if
+            outputs themselves were measured.
+        squares: clipped squared residuals of the same records, if they were measured.
 
     Raises:
         ValueError: z does not fit the strategy, or a number is not finite.
@@ -107,10 +112,10 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Above:
-    """One number: how many outcomes lie above the curve, sum_j (1{y_j > g_j} - 1/2) plus noise. Public.
+    """Noisy number of outcomes above the curve, as sum_j (1{y_j > g_j} - 1/2) plus noise. Public.
 
     Args:
-        measurement: of the indicators, one row; intervals [0, 1].
+        measurement: measurement of the indicators, with one row and intervals [0, 1].
         z: the noisy number (1,).
 
     Raises:
@@ -128,12 +133,12 @@ class Above:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredDistances:
-    """Noisy sums of distances min(|y_j - g_j|, A), of how far people are apart. Public.
+    """Noisy sums of clipped absolute residuals min(|y_j - g_j|, A), which identify the dispersion. Public.
 
     Args:
-        measurement: of the distances; intervals [0, A] in model units, A for all.
-        g: the curve, in model units, from earlier stages' z, at the nodes of the columns (F,).
-        sd: of people about the curve as far as earlier stages know, in model units.
+        measurement: measurement of the absolute residuals, with intervals [0, A] in model units and A equal for all.
+        g: the curve estimated from earlier stages, in model units, at the nodes of the columns (F,).
+        sd: residual standard deviation estimated from earlier stages, in model units.
         z: the noisy sums (r,).
         above: number of outcomes above the curve, if it was measured.
 
@@ -163,17 +168,19 @@ class MeasuredDistances:
 
     @property
     def reach(self) -> float:
-        """A, in model units."""
+        """Clipping threshold A, in model units."""
         return float(self.measurement.high[0])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredPositions:
-    """Noisy sums of t - 1/2 over the records of each cell, t from 0 to 1 along a side of it. Public.
+    """Noisy sums of the locations of records within each cell. Public.
+
+    Along each numerical side, the location t of a record increases from 0 to 1 across its cell; t - 1/2 is summed.
 
     Args:
-        measurement: of one side, each cell by itself; intervals [0, 1].
-        z: the noisy sums (sides, M), along all sides of numbers.
+        measurement: measurement along one side, with a sum for each cell and intervals [0, 1].
+        z: the noisy sums (sides, M), along all numerical sides.
 
     Raises:
         ValueError: z does not fit, or a number is not finite.
@@ -191,7 +198,7 @@ class MeasuredPositions:
 
 
 class _InUnits:
-    """Units of a release: models are of (y - midpoint) / y_scale."""
+    """Conversion between the unit of the output and model units, (y - midpoint) / y_scale."""
 
     bounds: tuple[float, float]
     y_scale: float
@@ -204,19 +211,22 @@ class _InUnits:
 
     @property
     def half_range(self) -> float:
-        """Half the public range of the outputs, in model units."""
+        """Half the width of the public bounds, in model units."""
         return (self.bounds[1] - self.bounds[0]) / self.y_scale / 2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Released(_InUnits, Inputs):
-    """Common part of the two below: stages, and units and box to map them. It holds no private value, no seed.
+    """Base class of released statistics: stages, with the units and the box that describe them.
+
+    It contains neither private values nor seeds.
 
     Args:
-        stages: in the order measured; at least one.
-        y_name, y_unit: name and unit of the output.
-        y_scale: public constant, > 0.
-        guarantee: the promise for all stages together, as plain JSON values.
+        stages: all stages, in the order in which they were measured; at least one.
+        y_name: name of the output.
+        y_unit: unit of the output.
+        y_scale: public constant > 0 by which outputs are divided.
+        guarantee: guarantee of all stages together, as plain JSON values.
 
     Raises:
         ValueError: shapes disagree, or a value cannot be written to a file.
@@ -240,7 +250,7 @@ class Released(_InUnits, Inputs):
 
     @property
     def measured(self) -> tuple[tuple[Measurement | LaplaceMeasurement, FloatArray], ...]:
-        """All measurements of outputs, with their noisy numbers: sums of every stage."""
+        """All measurements of outputs with their noisy numbers, in the order of the stages."""
         return tuple((stage.measurement, stage.z) for stage in self.stages)
 
     @property
@@ -251,13 +261,13 @@ class Released(_InUnits, Inputs):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statistics(Released):
-    """All stages of one release over records.
+    """Statistics of a release in which every record has a column of its own.
 
     Args:
-        X: the public place of each column (n, D), in input units; all stages are of these n columns.
+        X: public inputs of the n columns (n, D), in input units. All stages have these columns.
 
     Attributes:
-        bounds: declared (low, high) of the output, those of every stage.
+        bounds: declared (low, high) of the output, the same in every stage.
     """
 
     X: FloatArray
@@ -279,20 +289,24 @@ class Statistics(Released):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellStatistics(Released):
-    """All of one release over public columns: cells of the box, or clusters of records with public inputs.
+    """Statistics of a release whose columns are public cells of the box, or clusters of records with public inputs.
 
     Args:
-        counts: strategy and noise of the counts; the counts themselves where inputs are public.
-        z: the noisy counts (r,); none where they are public.
-        per_side: cells along each side of the box that is of numbers; along a category there is one for each level, and
-            all are divided by periods. None where the columns are clusters.
-        clusters: low and high end of each cluster along each side, periods included (2, M, S); None where the columns
-            are cells.
+        counts: strategy and noise with which records were counted, or the counts themselves if inputs are public.
+        z: the noisy counts (r,); empty if counts are public.
+        n: public number of records, or of people if they count once each.
+        per_side: number of cells along each numerical side of the box; None if the columns are clusters. Along a
+            categorical side there is a cell for each category. Phases of periods divide the cells further.
         bounds: declared (low, high) of the output.
         reading: kind of outcomes that the stages were made for.
-        distances: of the outcomes to the curve, if they were measured.
-        periods: of each input, whose phase divides the cells too; () where none has one.
-        positions: of records in their cells, if they were measured.
+        distances: clipped absolute residuals, if they were measured.
+        periods: period of each input, None for an input without one; () if no input has one.
+        clusters: low and high end of each cluster along each side, phases included (2, M, S); None if the columns are
+            cells.
+        positions: locations of records within their cells, if they were measured.
+
+    Raises:
+        ValueError: shapes disagree, or the parts do not fit each other.
     """
 
     counts: CellCounts | KnownCounts
@@ -329,7 +343,7 @@ class CellStatistics(Released):
 
     @property
     def measured(self) -> tuple[tuple[Measurement | LaplaceMeasurement, FloatArray], ...]:
-        """See ``Released``; and squares, distances, and locations, a measurement for each side."""
+        """All measurements with their noisy numbers, those of squares, distances and locations included."""
         squares = (stage.squares for stage in self.stages)
         above = None if self.distances is None else self.distances.above
         parts = [(part.measurement, part.z) for part in (*squares, self.distances, above) if part is not None]
@@ -338,11 +352,11 @@ class CellStatistics(Released):
 
     @property
     def _numbers(self) -> list[int]:
-        """Sides that are of numbers, or phases."""
+        """Indices of the numerical sides, phases included."""
         return [d for d, side in enumerate(lifted_box(self.x_box, self.periods)) if not isinstance(side, LevelSide)]
 
     def _sizes(self) -> tuple[int, int]:
-        """Numbers of columns and of nodes."""
+        """Return the number of columns and the number of nodes, after checking the clusters."""
         if self.per_side is not None:
             return sizes_of(self.x_box, self.per_side, self.periods)
         assert self.clusters is not None
@@ -363,7 +377,7 @@ class CellStatistics(Released):
         return ends.shape[1], ends.shape[1] * nodes_of_cluster(len(self._numbers))
 
     def _check_known(self, counts: KnownCounts, nodes: int) -> None:
-        """Raise ValueError unless the numbers add up to n, and the places of each cell to its number."""
+        """Raise ValueError unless public counts add up to n, and the node weights of each cell to its count."""
         if counts.numbers.sum() != self.n:
             raise ValueError(f"the counts must add up to {self.n} records, not {counts.numbers.sum():g}")
         _check("places", counts.places, nodes)

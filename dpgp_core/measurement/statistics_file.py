@@ -1,7 +1,8 @@
-"""The statistic as two files: a description for ``release.json`` and ``statistics.npz``; read back strictly.
+"""Files of released statistics: a description, which is part of ``release.json``, and ``statistics.npz``.
 
-Strategies are kept as the integers 2^20 B, exactly. ``sha256`` is of the description without it and of all arrays.
-Anybody can seal a file anew, so its content is checked as a declaration is: can a release hold it?
+Strategies are stored exactly, as the integers 2^20 B. ``sha256`` is the hash of all arrays and of the rest of the
+description. Because anybody can compute this hash for an altered file, reading also checks whether a release can have
+produced the content.
 """
 
 from __future__ import annotations
@@ -34,31 +35,31 @@ from .statistics import (
     sizes_of,
 )
 
-KIND = "counts and residual sums over public cells"  # of statistics over cells; those over records name none
+KIND = "counts and residual sums over public cells"  # ``kind`` of ``CellStatistics``; ``Statistics`` has none
 READINGS: tuple[Reading, ...] = ("any outcomes", "yes/no")
 BEFORE = "the release was made before version 0.3 of dpgp; read it with version 0.2"
 MOST_RECORDS = 10**12
 _MOST_CELLS = 1 << 20
 _MOST_CLUSTERS, _MOST_SIDES = 4096, 40
 _PUBLIC_COUNTS = {"known": "inputs are public"}
-_REMEDY = re.compile(r";|\. (?=[A-Z])")  # the part after it is for whoever declares
-_NOISE = 1000.0  # standard deviations that no noise reaches: below e^-1000 for Laplace's, far less for Gauss's
-_THINNEST = 1e-12  # an interval, in widths of its bounds
-_FARTHEST = 1e6  # a curve subtracted from outputs, in half ranges
+_REMEDY = re.compile(r";|\. (?=[A-Z])")  # separates a message from its remedy, which readers of a file do not need
+_NOISE = 1000.0  # noise never exceeds so many standard deviations: the probability is below e^-1000
+_THINNEST = 1e-12  # smallest width of an interval, relative to the width of its bounds
+_FARTHEST = 1e6  # largest value of a curve subtracted from outputs, relative to half the width of the bounds
 _REAL, _WHOLE = np.dtype("<f8"), np.dtype("<i4")
 _Shapes = dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
 _GAUSSIAN, _LAPLACE = "discrete Gaussian", "discrete Laplace"
 
 
 def statistics_to_files(statistics: Statistics | CellStatistics) -> tuple[dict[str, Any], bytes]:
-    """The description (plain JSON values) and the bytes of ``statistics.npz``; the same bytes each time."""
+    """Return the description (plain JSON values) and the bytes of ``statistics.npz``, which are reproducible."""
     card = _card(statistics)
     arrays = _arrays(statistics)
     return pack(card, {name: arrays[name] for name in _announced(card)})
 
 
 def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics | CellStatistics:
-    """Read a statistic back.
+    """Read statistics from files.
 
     Args:
         card: the description, as parsed JSON.
@@ -79,7 +80,7 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics | C
 
 
 def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
-    """The description of a statistic, without its arrays."""
+    """Return the description of released statistics, without arrays."""
     card: dict[str, Any] = {"schema": SCHEMA}
     inputs: dict[str, Any] = {"names": list(statistics.x_names), "units": list(statistics.x_units)}
     inputs["box"] = [list(side) for side in statistics.x_box]
@@ -103,7 +104,7 @@ def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
 
 
 def _cells_card(statistics: CellStatistics) -> dict[str, Any]:
-    """The part of the description that statistics of records do not have."""
+    """Return the part of the description that only ``CellStatistics`` has."""
     card: dict[str, Any] = {"reading": statistics.reading}
     if (positions := statistics.positions) is not None:
         card["positions"] = _noise_card(positions.measurement) | {"sides": len(positions.z)}
@@ -121,7 +122,7 @@ def _noise_card(measurement: Measurement | LaplaceMeasurement) -> dict[str, Any]
 
 
 def _stage_card(stage: Stage) -> dict[str, Any]:
-    """Noise and sizes of a stage; the ends of its intervals where these are not the output's bounds."""
+    """Return noise and size of a stage, and the bounds of its intervals if these are not the bounds of the output."""
     card = _noise_card(stage.measurement) | {"numbers": len(stage.z)}
     card |= {"ends": list(stage.measurement.bounds)} if len(stage.g) else {}
     if stage.squares is not None:
@@ -139,7 +140,7 @@ def _counts_card(statistics: CellStatistics) -> dict[str, Any]:
 
 
 def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
-    """All arrays by name, in any order."""
+    """Return all arrays by name, in any order."""
     over_cells = isinstance(statistics, CellStatistics)
     real: dict[str, Any] = {}
     strategies: dict[str, FloatArray] = {}
@@ -170,7 +171,7 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
 
 
 def _announced(card: Mapping[str, Any]) -> _Shapes:
-    """Shape and type of each array that a description announces."""
+    """Return shape and type of each array that a description announces."""
     rows = [whole(stage["numbers"]) for stage in card["stages"]]
     if "kind" not in card:
         n = whole(card["columns"])
@@ -205,7 +206,7 @@ def _reals(i: int, length: int, *names: str) -> _Shapes:
 
 
 def _sizes(card: Mapping[str, Any]) -> tuple[int, int]:
-    """Numbers of cells and nodes, within memory."""
+    """Return the number of columns and of nodes; raise ValueError if there are too many for the memory."""
     if "clusters" in card:
         clusters, sides = whole(card["clusters"]), _sides(card)
         numbers = sum(not isinstance(side, LevelSide) for side in sides)
@@ -222,12 +223,12 @@ def _sizes(card: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def _sides(card: Mapping[str, Any]) -> tuple[Interval, ...]:
-    """Sides of the box, and of periods."""
+    """Return the sides of the box, phases included."""
     return lifted_box(tuple(each.box for each in _columns(card)), _periods(card))
 
 
 def _columns(card: Mapping[str, Any]) -> tuple[Column, ...]:
-    """The inputs, as somebody could have declared them; without dates, whose days are numbers here."""
+    """Return the inputs, checked as declarations are. Dates are numbers of days here."""
     inputs, levels = card["inputs"], None
     names, units, sides = tuple(map(str, inputs["names"])), tuple(map(str, inputs["units"])), inputs["box"]
     for field, texts in (("name", names), ("unit", units)):
@@ -308,7 +309,7 @@ def _positions(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> Mea
 def _stage(
     part: Mapping[str, Any], i: int, bounds: tuple[float, float] | None, floats: Mapping[str, FloatArray]
 ) -> Stage:
-    """Stage i, whose intervals lie in the bounds of the output, or over cells in ends of their own (None)."""
+    """Read stage i. Its intervals lie within ``bounds`` of the output or, if None, within the stage's own "ends"."""
     parts = {"low": floats[f"low_{i}"], "high": floats[f"high_{i}"], "B": _strategy(floats[f"B_{i}"], f"strategy {i}")}
     ends = pair(part["ends"]) if bounds is None else bounds
     z, g = floats[f"z_{i}"], floats.get(f"g_{i}", np.zeros(0))
@@ -354,9 +355,9 @@ def _strategy(integers: FloatArray, name: str) -> FloatArray:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Errors in a file get a message for its reader, without the remedy of whoever declares."""
+    """Convert errors about the content of a file to messages for its reader, without the remedy for declarations."""
     try:
-        with np.errstate(over="ignore"):  # of numbers that are refused
+        with np.errstate(over="ignore"):  # numbers that overflow are refused
             yield
         return
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError):
@@ -369,7 +370,7 @@ def _refusing() -> Iterator[None]:
 
 
 def check_read(statistics: Statistics | CellStatistics) -> None:
-    """Raise ValueError unless every number can be of a release, and so be computed with."""
+    """Raise ValueError unless a release can have produced every number, so that it is safe to compute with them."""
     names = {"name of the output": statistics.y_name, "unit of the output": statistics.y_unit}
     for field, name in names.items():
         checks.text(f"the {field}", name.strip(), empty=True)
@@ -385,7 +386,7 @@ def check_read(statistics: Statistics | CellStatistics) -> None:
         if isinstance(statistics.counts, CellCounts):
             _within("a noisy count", statistics.z, n + _NOISE * statistics.counts.noise_sd)
     for measurement, z in statistics.measured:
-        # |B q| <= n, for |q| <= 1/2 and |B| <= 1
+        # |B q| <= n, because |q| <= 1/2 and |B| <= 1
         _within("a noisy number", z, n + _NOISE * measurement.noise_sd)
         low, high = measurement.bounds
         if (measurement.high - measurement.low < _THINNEST * (high - low)).any():
@@ -393,17 +394,17 @@ def check_read(statistics: Statistics | CellStatistics) -> None:
 
 
 def _check_curves(statistics: CellStatistics) -> None:
-    """Curves subtracted from outputs lie near the bounds, and so do the ends of residuals, squares and distances."""
+    """Raise ValueError unless curves and the ends of intervals are of a size that fits the bounds of the output."""
     least, most = _THINNEST * statistics.half_range, _FARTHEST * statistics.half_range
     for stage in statistics.stages:
-        _within("what residuals are taken about", stage.g, most)
+        _within("the curve subtracted from outputs", stage.g, most)
         _within("the ends of the residuals", np.array(stage.measurement.bounds), most)
         if stage.squares is not None:
             _within("the ends of the squares", np.array(stage.squares.measurement.bounds), most**2)
     if statistics.distances is not None:
-        _within("what distances are taken from", statistics.distances.g, most)
-        checks.number("the reach of the distances", statistics.distances.reach, least, most)
-        checks.number("the scatter", statistics.distances.sd, least, most)
+        _within("the curve of the distances", statistics.distances.g, most)
+        checks.number("the clipping threshold of the distances", statistics.distances.reach, least, most)
+        checks.number("the residual standard deviation", statistics.distances.sd, least, most)
 
 
 def _within(name: str, values: FloatArray, most: float) -> None:
