@@ -96,9 +96,9 @@ class Ledger:
         if len(protected) > 1 and not self.inputs_public:
             raise MixedProtection(
                 "this ledger would hold releases that protect inputs and outputs as well as releases that protect "
-                "outputs only. The latter publish noiseless functions of the inputs, which ends the protection of
-                inputs. " "Nothing was released. Use a mechanism that protects the same, or declare the inputs public
-                from now on"
+                "outputs only. The latter publish noiseless functions of the inputs, which ends the protection of "
+                "inputs. Nothing was released. Use a mechanism that protects the same, or declare the inputs public "
+                "from now on"
             )
         hidden = dict.fromkeys(guarantee.hidden for _, guarantee in proposed.entries)
         if len(hidden) > 1:

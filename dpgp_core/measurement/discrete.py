@@ -190,7 +190,7 @@ def _gaussian(a: int, b: int, t: int, bits: Bits) -> int:
 
 
 def _laplace(t: int, s: int, bits: Bits) -> int:
-    """Sample a discrete Laplace with scale t / s: z = +-floor(x / s), and x = u + t v is geometric, ratio exp(-1 / t)."""
+    """Sample a discrete Laplace with scale t / s: z = +-floor(x / s), x = u + t v geometric with ratio exp(-1 / t)."""
     while True:
         u = uniform_below(t, bits)
         if not _bernoulli_exp_fraction(u, t, bits):
