@@ -88,7 +88,7 @@ def as_if_inputs_were_even() -> Iterator[None]:
         mock.patch.object(counts, "TUNING", replace(TUNING, roughness=(0.0,))),
         mock.patch.object(engine, "CellCounts", waves_of_counts),
         mock.patch.object(filter, "change_points_of", lambda columns, variance: no_change_points(columns)),
-        mock.patch.object(state, "TUNING", replace(TUNING, same_place=0)),
+        mock.patch.object(state, "TUNING", replace(TUNING, shared_location_factor=0)),
         mock.patch.object(settings, "TUNING", replace(TUNING, many_to_locate=math.inf)),
     ):
         yield

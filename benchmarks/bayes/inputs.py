@@ -71,7 +71,7 @@ def worst_gap(mechanism: BayesCloaking, plan: BayesPlan, release: BayesRelease) 
     [released], found = release.measured, list[Strategy]()
     assert released.counts is not None
     filtered = plan.filtered.with_counts(released.counts, released.z, released.positions)
-    split, posterior = mechanism.split(plan.outcome.kind, filtered.n), filtered.begin()
+    split, posterior = mechanism.split(plan.outcome.kind, filtered.n), filtered.prior()
     for number, (stage, share) in enumerate(zip(released.stages, split.sums, strict=True), 1):
         linear = filtered.linearised(posterior, stage)
         found.append(filtered.plan_stage(posterior, linear, split.multiplier(share)))

@@ -1,7 +1,9 @@
-"""Public cells over the declared box, how many there are, and public functions on a finer public grid.
+"""Equal cells of the declared box: how many there are, which one a record is in, and means of functions over them.
 
-A record is placed by its own input alone, clipped to the box first: no finite number is refused, and no product mixes
-records. Where inputs are public, so is where in its cell each record stands, and sums over a cell say more.
+The cell of a record depends on its own input alone, which is clipped to the box first, so that any finite number is
+valid. Public functions, such as the curve that a stage subtracts, are stored at the *nodes*, a finer grid with three
+points along each numerical side of a cell. If the locations of records within cells are known, a mean over the records
+of a cell is a weighted sum over its nodes (``LocatedGrid``).
 """
 
 from __future__ import annotations
@@ -27,25 +29,28 @@ from ..seasons import Periods, lifted, lifted_box, periodic, phase_cells
 from .tuning import TUNING
 
 Interpolation = Callable[[FloatArray], FloatArray]
-"""From values (F,) at the nodes of a grid to those at n points."""
+"""Maps values (F,) at the nodes of a grid to values (n,) at n points."""
 
 MOST_SIDES = 3
-"""Sides of numbers, periods included, up to which there are equal cells."""
-_NOBODY = 0.5 / GRID  # people of a node on average
+"""Largest number of numerical sides, periods included, for which there are equal cells."""
+_EMPTY = 0.5 / GRID  # a cell with fewer records than this to a node is empty: weights are multiples of 1 / GRID
 
 
 @dataclass(frozen=True, kw_only=True)
 class CellGrid:
-    """M equal cells of a box: per_side along each input that is a number, one for each level of a category.
+    """M equal cells of a box: ``per_side`` along each numerical input, and one for each category of a categorical one.
 
-    Public functions are known at nodes: three along each side of a cell, one along a category. Where an input has a
-    period, each cell is divided by its phase too (see ``seasons``), K sides more.
+    The nodes are three points along each numerical side of a cell, and one along a categorical side. If inputs have
+    periods, cells are also divided by the phase of each of the K periods (see ``seasons``), which adds K numerical
+    sides. In the following, D is the number of inputs and F the number of nodes.
 
     Args:
-        per_side: cells along each side that is of numbers, >= 2.
+        box: declared (low, high) of each input, or its categories.
+        per_side: number of cells along each numerical side, at least 2.
+        periods: period of each input; () if none has one.
 
     Raises:
-        ValueError: there are more than 3 sides of numbers, or fewer than 2 cells to a side.
+        ValueError: there are no or more than 3 numerical sides, or fewer than 2 cells along each.
     """
 
     box: tuple[tuple[float, float], ...]
@@ -63,22 +68,22 @@ class CellGrid:
 
     @property
     def dim(self) -> int:
-        """Number of sides: of input columns D, and of periods."""
+        """Number of sides, D + K: the inputs and the phases of periods."""
         return len(self.sides)
 
     @cached_property
     def sides(self) -> tuple[tuple[float, float], ...]:
-        """Box of inputs and phases."""
+        """Box of the inputs followed by their phases."""
         return lifted_box(self.box, self.periods)
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Cells along each side."""
+        """Number of cells along each side."""
         return cells_along(self.box, self.per_side, self.periods)
 
     @cached_property
-    def fine(self) -> tuple[int, ...]:
-        """Nodes along each side."""
+    def node_shape(self) -> tuple[int, ...]:
+        """Number of nodes along each side."""
         return nodes_along(self.box, self.per_side, self.periods)
 
     @property
@@ -93,30 +98,33 @@ class CellGrid:
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """The finer grid (F, D + K)."""
-        return self._points(self.fine)
+        """All nodes (F, D + K)."""
+        return self._points(self.node_shape)
 
     def index(self, X: FloatArray) -> Cells:
-        """Cell of each record X (n, D) in 0 ... M - 1; inputs outside the box count at its edge. Private."""
+        """Return the cell, from 0 to M - 1, of each record X (n, D), after clipping inputs to the box.
+
+        The result is private if inputs are.
+        """
         return Grid(box=self.sides, bins=self.shape).index(self._lifted(X))
 
     def at(self, X: FloatArray) -> Interpolation:
-        """Values at X (n, D) of functions that are linear between nodes; there is nothing between levels."""
-        coordinates = self._along(X, self.fine).T - 0.5
+        """Return the interpolation at X (n, D) that is linear between nodes, and exact along categories."""
+        coordinates = self._along(X, self.node_shape).T - 0.5
         levels = list(level_columns(self.sides))
         coordinates[levels] = np.rint(coordinates[levels])
         return lambda values: np.asarray(
-            map_coordinates(values.reshape(self.fine), coordinates, order=1, mode="nearest")
+            map_coordinates(values.reshape(self.node_shape), coordinates, order=1, mode="nearest")
         )
 
     def averages(self, values: FloatArray) -> FloatArray:
-        """Mean over the nodes of each cell (M, ...) of values (F, ...) at the nodes."""
+        """Return the mean of a function over each cell (M, ...), from its values (F, ...) at the nodes."""
         split = values.reshape(self._split + values.shape[1:])
         means = split.mean(axis=tuple(range(1, 2 * self.dim, 2)))
         return np.asarray(means.reshape((self.size, *values.shape[1:])))
 
     def even_averages(self, values: FloatArray) -> FloatArray:
-        """The same of cells that are filled evenly, wherever their records are."""
+        """Return the same means for records that are spread evenly over each cell, whatever is known of them."""
         return CellGrid.averages(self, values)
 
     @property
@@ -125,107 +133,114 @@ class CellGrid:
         return self.size
 
     def within_each(self, count: int) -> FloatArray:
-        """Points (M count, D) that lie evenly in each cell, of one side."""
+        """Return ``count`` evenly spaced points in each cell of a grid with one side (M count, 1)."""
         return Grid(box=self.sides, bins=(self.size * count,)).centres
 
     def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Least and largest (M,) of values (F,) at the nodes of each cell."""
+        """Return the smallest and the largest value (M,) at the nodes of each cell, of values (F,) at all nodes."""
         split = values.reshape(self._split)
         axes = tuple(range(1, 2 * self.dim, 2))
         return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
 
     @cached_property
     def star(self) -> IndexArray:
-        """The middle node of each cell, and its two neighbours along each side of numbers (M, 1 + 2 sides)."""
-        nodes = np.arange(math.prod(self.fine)).reshape(self.fine)
+        """Indices of the middle node of each cell and of its two neighbours along each numerical side.
+
+        Their shape is (M, 1 + 2 S), with S the number of numerical sides. These few nodes suffice for the variance of f
+        within a cell, which is needed only approximately.
+        """
+        nodes = np.arange(math.prod(self.node_shape)).reshape(self.node_shape)
         middle = tuple(slice(fine // cells // 2, None, fine // cells) for cells, fine in self._counts)
         parts = [nodes[middle]]
-        for d in self.numbers:
+        for d in self.numeric_sides:
             parts += [nodes[*middle[:d], slice(end, None, 3), *middle[d + 1 :]] for end in (0, 2)]
         return np.stack([each.ravel() for each in parts], axis=1)
 
     @property
     def star_weights(self) -> FloatArray:
-        """Weights of the nodes of ``star`` in a mean over a cell (M, 1 + 2 sides)."""
+        """Weights (M, 1 + 2 S) of the nodes of ``star`` in a mean over the records of each cell."""
         return self.even_star_weights
 
     @property
     def even_star_weights(self) -> FloatArray:
-        """The same of cells that are filled evenly, for a function that varies along each side by itself.
+        """Weights (M, 1 + 2 S) of the nodes of ``star`` in a mean over records that are spread evenly over each cell.
 
-        For f(x) = f_0 + sum_d (f_d(x_d) - f_0), with w_d the weights of the three nodes along side d, the mean is
-        (1 - sum_d (1 - w_d1)) f_0 + sum_d (w_d0 f_d0 + w_d2 f_d2).
+        They are exact for additive functions f(x) = f_0 + sum_d (f_d(x_d) - f_0). With w_d the weights of the three
+        nodes along side d, the mean of f is (1 - sum_d (w_d0 + w_d2)) f_0 + sum_d (w_d0 f_d0 + w_d2 f_d2).
         """
-        return self._star_weights(np.full((self.size, len(self.numbers), 3), 1 / 3))
+        return self._star_weights(np.full((self.size, len(self.numeric_sides), 3), 1 / 3))
 
     def _star_weights(self, along: FloatArray) -> FloatArray:
-        """From the weights of the nodes along each side of numbers (M, sides, 3)."""
+        """Return weights of the nodes of ``star``, given those of the three nodes along each side (M, S, 3)."""
         ends = along[:, :, [0, 2]].reshape(self.size, -1)
         return np.column_stack([1 - ends.sum(axis=1), ends])
 
     @property
     def _counts(self) -> list[tuple[int, int]]:
-        """Cells and nodes along each side."""
-        return list(zip(self.shape, self.fine, strict=True))
+        """Number of cells and of nodes along each side."""
+        return list(zip(self.shape, self.node_shape, strict=True))
 
     def polynomial(self, X: FloatArray) -> Interpolation:
-        """Values at X (n, D) of a polynomial in each cell, see ``NodeWeights``."""
+        """Return the interpolation at X (n, D) by a polynomial in each cell, see ``NodeWeights``."""
         weights = self.node_weights(X)
         return lambda values: np.asarray(sum(L * values[nodes] for nodes, L in weights.terms()))
 
     @property
-    def numbers(self) -> list[int]:
-        """Sides that are of numbers, or phases."""
-        return [d for d, (cells, fine) in enumerate(zip(self.shape, self.fine, strict=True)) if fine > cells]
+    def numeric_sides(self) -> list[int]:
+        """Indices of the numerical sides, phases included."""
+        return [d for d, (cells, fine) in enumerate(zip(self.shape, self.node_shape, strict=True)) if fine > cells]
 
     def offsets(self, X: FloatArray) -> FloatArray:
-        """How far each record X (n, D) stands in its cell along each side (D + K, n), from 0 to 1."""
+        """Return the location of each record X (n, D) within its cell along each side (D + K, n), from 0 to 1."""
         cells = np.unravel_index(self.index(X), self.shape)
         return np.clip(self._along(X, self.shape).T - np.array(cells), 0.0, 1.0)
 
     def node_weights(self, X: FloatArray) -> NodeWeights:
-        """Of X (n, D) in their cells."""
+        """Return the weights of the nodes in a polynomial interpolation at X (n, D)."""
         cells, t = np.unravel_index(self.index(X), self.shape), self.offsets(X)
-        levels, nodes_per_cell = level_columns(self.sides), np.array(self.fine) // self.shape
+        levels, nodes_per_cell = level_columns(self.sides), np.array(self.node_shape) // self.shape
         return NodeWeights(
-            first=np.asarray(np.ravel_multi_index(tuple(nodes_per_cell[:, None] * cells), self.fine)),
+            first=np.asarray(np.ravel_multi_index(tuple(nodes_per_cell[:, None] * cells), self.node_shape)),
             along=tuple(np.ones((1, len(X))) if d in levels else lagrange(t[d]) for d in range(self.dim)),
-            steps=tuple(math.prod(self.fine[d + 1 :]) for d in range(self.dim)),
+            steps=tuple(math.prod(self.node_shape[d + 1 :]) for d in range(self.dim)),
         )
 
     def _lifted(self, X: FloatArray) -> FloatArray:
-        """Inputs clipped to the box, and their phases (n, D + K)."""
+        """Return inputs X (n, D), clipped to the box, followed by their phases (n, D + K)."""
         low, high = np.array(self.sides).T
         return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
 
     def _along(self, X: FloatArray, counts: Sequence[int]) -> FloatArray:
-        """Distances from the low ends of all sides (n, D + K), in parts of which a side has so many."""
+        """Return distances from the low end of each side (n, D + K), in units of 1 / counts of the side."""
         low, high = np.array(self.sides).T
         return np.asarray((self._lifted(X) - low) / (high - low) * counts)
 
     @property
     def _split(self) -> tuple[int, ...]:
-        """Cells and nodes of each along each side in turn."""
-        return split_by_cell(self.shape, self.fine)
+        """Shape in which the nodes of a cell have axes of their own: cells and nodes per cell, side by side in turn."""
+        return split_by_cell(self.shape, self.node_shape)
 
     def _points(self, counts: Sequence[int]) -> FloatArray:
-        """So many along each side; along categories, the numbers of levels."""
+        """Return evenly spaced points, ``counts`` along each side; along categories, their codes."""
         points, levels = Grid(box=self.sides, bins=tuple(counts)).centres, list(level_columns(self.sides))
         points[:, levels] = np.rint(points[:, levels])
         return points
 
 
 class NodeWeights(NamedTuple):
-    """Where records stand in their cells. A function is a polynomial there, of second degree along each side:
+    """Weights of the nodes in a polynomial interpolation at n records.
 
-        f(x) = sum_i L_i(x) f_i,    L_i(x) = prod_d l_i(t_d),    t_d from 0 to 1 along side d of the cell,
+    Within a cell, a function is a polynomial of second degree along each side. Its value at x is a weighted sum of its
+    values f_i at the nodes of the cell,
 
-    f_i at the cell's nodes, and l the Lagrange polynomials of 1/6, 1/2 and 5/6, or 1 along a category.
+        f(x) = sum_i L_i(x) f_i,    L_i(x) = prod_d l_i(t_d),    t_d from 0 to 1 along side d of the cell.
+
+    l are the Lagrange polynomials of the points 1/6, 1/2 and 5/6, or 1 along a category.
 
     Attributes:
-        first: the first node of each record's cell (n,).
-        along: of each side, l of its nodes in the cell (3, n), or (1, n).
-        steps: of each side, from a node to the next one.
+        first: index of the first node of each record's cell (n,).
+        along: l at the records for each side: (3, n), or (1, n) along a category.
+        steps: for each side, the difference between the indices of neighbouring nodes.
     """
 
     first: IndexArray
@@ -233,97 +248,111 @@ class NodeWeights(NamedTuple):
     steps: tuple[int, ...]
 
     def terms(self) -> Iterator[tuple[IndexArray, FloatArray]]:
-        """For each node of a cell, its index for every record, and L there (n,)."""
+        """For each node of a cell in turn, yield its index and its weight L for every record, each of shape (n,)."""
         for nodes in product(*(range(len(each)) for each in self.along)):
             offset = sum(i * step for i, step in zip(nodes, self.steps, strict=True))
             yield self.first + offset, math.prod(each[i] for i, each in zip(nodes, self.along, strict=True))
 
 
 def lagrange(t: FloatArray) -> FloatArray:
-    """The polynomials (3, n) that are 1 at one of 1/6, 1/2, 5/6 and 0 at the others."""
+    """Return the Lagrange polynomials of the points 1/6, 1/2 and 5/6 at t (n,), an array (3, n)."""
     return np.stack(
         [4.5 * (t - 1 / 2) * (t - 5 / 6), -9.0 * (t - 1 / 6) * (t - 5 / 6), 4.5 * (t - 1 / 6) * (t - 1 / 2)]
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OccupiedGrid(CellGrid):
-    """Cells whose people stand at known places: means over a cell are means over its people.
+class LocatedGrid(CellGrid):
+    """Cells in which the locations of the records are known: means over a cell are means over its records.
 
-    With f as in ``NodeWeights``, sum_j f(x_j) over the people of a cell is sum_i f_i sum_j L_i(x_j): of all places, one
-    number for each node is needed. It is exact for parabolas; what a rough curve does between the nodes is left out.
+    With f as in ``NodeWeights``, the sum of f(x_j) over the records of a cell is sum_i f_i sum_j L_i(x_j). Of the
+    locations, one number for each node is therefore sufficient. Such means are exact for polynomials of second degree;
+    the variation of a rough curve between the nodes is accounted for by ``ModelSet.feature_error``.
 
     Args:
-        places: sum_j w_j L_i(x_j) over the people of each node's cell (F,), w_j their weights. Public.
+        places: sum_j w_j L_i(x_j) over the records of the cell of each node (F,), with w_j their weights. Public.
     """
 
     places: FloatArray
     __eq__, __hash__ = object.__eq__, object.__hash__
 
     def at(self, X: FloatArray) -> Interpolation:
-        """Values at X (n, D) by polynomials."""
+        """Return the interpolation at X (n, D) by a polynomial in each cell."""
         return self.polynomial(X)
 
     def averages(self, values: FloatArray) -> FloatArray:
-        """Means (M, ...) over the people of each cell; over its nodes where nobody is."""
+        """Return the mean of a function over the records of each cell (M, ...), from its values (F, ...) at the nodes.
+
+        In an empty cell it is the mean over the nodes.
+        """
         return super().averages(values * self._shares.reshape(-1, *[1] * (values.ndim - 1)))
 
     def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Least and largest (M,) at the nodes of each cell, and of the means: people may stand beyond the nodes."""
+        """Return the smallest and the largest (M,) of the values (F,) at the nodes of each cell and of their mean.
+
+        The mean may lie outside the values at the nodes, because records may be closer to the edge than any node.
+        """
         (least, most), means = super().extremes(values), self.averages(values)
         return np.minimum(least, means), np.maximum(most, means)
 
     @cached_property
     def star_weights(self) -> FloatArray:
-        """See ``CellGrid``; of the records of each cell."""
+        """See ``CellGrid.star_weights``."""
         split = self._shares.reshape(self._split)
         along = []
-        for d in self.numbers:
+        for d in self.numeric_sides:
             others = tuple(2 * e + 1 for e in range(self.dim) if e != d)
             along.append(np.moveaxis(split.mean(axis=others), d + 1, -1))
         return self._star_weights(np.stack([each.reshape(self.size, 3) / 3 for each in along], axis=1))
 
     @cached_property
     def _shares(self) -> FloatArray:
-        """Of a cell's people at each of its m nodes, times m (F,)."""
-        people = super().averages(self.places).reshape(self.shape)
-        for d, (cells, fine) in enumerate(zip(self.shape, self.fine, strict=True)):
-            people = np.repeat(people, fine // cells, axis=d)
-        there = people.ravel() > _NOBODY
-        return np.where(there, self.places / np.where(there, people.ravel(), 1.0), 1.0)
+        """Weight of each node in the mean over its cell, times the number of nodes of a cell (F,)."""
+        mean = super().averages(self.places).reshape(self.shape)
+        for d, (cells, fine) in enumerate(zip(self.shape, self.node_shape, strict=True)):
+            mean = np.repeat(mean, fine // cells, axis=d)
+        occupied = mean.ravel() > _EMPTY
+        return np.where(occupied, self.places / np.where(occupied, mean.ravel(), 1.0), 1.0)
 
 
-def occupied(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> OccupiedGrid:
-    """The grid of public inputs X (n, D); where ``person`` says whose row each is, of people who count once each."""
-    weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
-    places = np.zeros(math.prod(grid.fine))
-    for nodes, L in grid.node_weights(X).terms():
-        places += np.bincount(nodes, weights * L, minlength=len(places))
-    return OccupiedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
-
-
-def placed(grid: CellGrid, positions: FloatArray, squares: FloatArray) -> OccupiedGrid:
-    """The grid of people whose mean positions in their cells are known, along sides of numbers.
-
-    Means of l over the people of a cell, with t - 1/2 of mean m and mean square q, are 4.5 q -+ 1.5 m and 1 - 9 q; of
-    several sides their products are taken.
+def located_grid(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> LocatedGrid:
+    """Return the grid with the locations of records with public inputs.
 
     Args:
-        positions: m (sides, M), from -1/2 to 1/2.
-        squares: q (sides, M).
+        grid: the cells.
+        X: public inputs (n, D).
+        person: identifier of the person of each row (n,), if each person counts once; None if each row does.
+    """
+    weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
+    places = np.zeros(math.prod(grid.node_shape))
+    for nodes, L in grid.node_weights(X).terms():
+        places += np.bincount(nodes, weights * L, minlength=len(places))
+    return LocatedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
+
+
+def grid_from_moments(grid: CellGrid, positions: FloatArray, squares: FloatArray) -> LocatedGrid:
+    """Return the grid with locations of which only the first two moments within each cell are known.
+
+    If t - 1/2 has the mean m and the mean square q over the records of a cell, the means of the three Lagrange
+    polynomials are 4.5 q - 1.5 m, 1 - 9 q and 4.5 q + 1.5 m. For several sides, products of these are taken.
+
+    Args:
+        grid: the cells.
+        positions: m for each of the S numerical sides (S, M), from -1/2 to 1/2.
+        squares: q (S, M).
     """
     numbers, weights = iter(zip(positions, squares, strict=True)), np.ones((grid.size, 1))
-    for cells, fine in zip(grid.shape, grid.fine, strict=True):
+    for cells, fine in zip(grid.shape, grid.node_shape, strict=True):
         along = np.ones((grid.size, 1))
-        if fine > cells:  # a side of numbers
+        if fine > cells:  # a numerical side
             m, q = next(numbers)
             along = np.stack([4.5 * q - 1.5 * m, 1 - 9 * q, 4.5 * q + 1.5 * m], axis=1)
         weights = (weights[:, :, None] * along[:, None]).reshape(grid.size, -1)
-    nodes = [fine // cells for cells, fine in zip(grid.shape, grid.fine, strict=True)]
-    # from (cells of each side, nodes of each side) to cells and nodes of each side in turn
+    nodes = [fine // cells for cells, fine in zip(grid.shape, grid.node_shape, strict=True)]
+    # The axes are cells of all sides, then nodes of all sides; they become cells and nodes of each side in turn.
     order = [axis for d in range(grid.dim) for axis in (d, grid.dim + d)]
     places = weights.reshape(*grid.shape, *nodes).transpose(order).ravel()
-    return OccupiedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
+    return LocatedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
 
 
 def cells_of(
@@ -334,32 +363,39 @@ def cells_of(
     *,
     public: bool = False,
 ) -> CellGrid:
-    """Cells for a table, from public numbers alone: the more people and budget, the more of them.
+    """Return the cells for a table. Their number grows with n and with the budget, and depends on public numbers alone.
 
-    Few large cells are measured precisely, and many small ones locate people better. With n / s people to a unit of
-    noise in each of G groups, u = n / (80 s G), errors are least at about 16 u^0.4 cells a group along one side, and
-    flat about there (``python -m benchmarks inputs``). On two and three sides so few leave curves unseen that vary as
-    !Kung heights or London's prices do, and finer ones cost smooth curves nothing once noise is less: 16 u^1.5, up to
-    81 or 216, where that is more. With little noise there are no more than leave each 8 people, or 4: the count of
-    fewer, where it is not public, says too little. Where counts are public, and cost nothing, up to twice as many pay
-    with little noise, and no more than others with much: then a plane of 300 people in 6 x 6 cells errs by 2.8, and in
-    4 x 4 by 2.3. On planes of public inputs ``finer_where_used`` does the rest. Along a side with a period there are
-    5 u^0.5 of each phase, for a trend may be quick beside a wave: five years in 12 cells hide the year beside a week.
+    Large cells are measured precisely, and small cells locate records better. With u = n / (80 s G) for G groups, the
+    number of cells of each group is
+
+    * for one side, 16 u^0.4. Errors are smallest at about this number, and vary little around it
+      (``python -m benchmarks inputs``);
+    * for two and three sides, the larger of 16 u^0.4 and 16 u^1.5, the latter up to 81 cells on two sides (for private
+      inputs only) and 216 on three. Fewer cells would hide how !Kung heights or London prices vary, and more cost
+      smooth curves nothing once there is little noise;
+    * if inputs are private, at most the number that leaves 8 records to a cell for one side, and 4 otherwise, because
+      a noisy count of fewer records determines too little;
+    * if inputs are public, so that counts need no noise, up to twice as many if there is little noise. On planes
+      ``finer_where_used`` may refine them further.
+
+    A side with a period has about 5 u^0.5 cells for each phase, because the trend may also vary quickly: five years in
+    12 cells would hide a yearly pattern next to a declared weekly one.
 
     Args:
-        box: D public (low, high) pairs, D from 1 to 3 without categories.
-        people: n.
+        box: declared (low, high) or categories of each input.
+        people: n, the number of records, or of people if each counts once.
         noise_multiplier: s of the whole budget.
-        public: whether inputs are, so that counts need no noise.
+        periods: period of each input; () if none has one.
+        public: whether inputs are public.
 
     Raises:
-        ValueError: the box has more than 3 sides of numbers, periods included.
+        ValueError: the box has no or more than 3 numerical sides, periods included.
     """
     numbers, groups = len(number_sides(box)), groups_of(box)
     strength, side = people / (groups * TUNING.cells_from * noise_multiplier), numbers - 1
     if periods:
         per_side = max(2, round(TUNING.fewest_phased_cells[side] / groups ** (0.5 / max(numbers, 1))))
-        if numbers == 1:  # a cell of a whole period or less would be divided by phases for nothing
+        if numbers == 1:  # cells no longer than the period need no division by its phase
             [(d, period)] = periodic(periods)
             within = int((box[d][1] - box[d][0]) / period)
             most = max(min(TUNING.most_phased_cells // (math.prod(phase_cells(periods)) * groups), within), per_side)
@@ -377,13 +413,14 @@ def cells_of(
 
 
 def finer_where_used(grid: CellGrid, X: FloatArray) -> CellGrid:
-    """The finest grid of which public inputs use no more cells than there are: those that stay empty cost nothing.
+    """Return the finest grid with public inputs in no more than ``grid.size`` of its cells.
 
-    On a plane people stand in towns or along a curve, as ages and weights do, and in cells by their number alone all of
-    a town share one. Along one side, and of groups, finer cells gain nothing.
+    Empty cells cost nothing. In two and three dimensions records are often concentrated, for example in towns, or along
+    a curve as age and weight are; a grid whose size follows from their number alone would have one cell for a whole
+    town. With one side, with groups and with periods finer cells gain nothing, and the grid is returned unchanged.
 
     Args:
-        grid: by the number of people.
+        grid: a grid whose size follows from the number of records.
         X: public inputs (n, D).
     """
     numbers = len(number_sides(grid.box))

@@ -56,7 +56,7 @@ class ChangePointState(NamedTuple):
 
     G: FloatArray
     white: FloatArray
-    numbers: tuple[int, ...]
+    stage_sizes: tuple[int, ...]
     means: FloatArray
     squares: FloatArray
     log_evidence: FloatArray
@@ -66,7 +66,7 @@ class ChangePointState(NamedTuple):
         G, white, means, squares, evidence = (
             each[rows] for each in (self.G, self.white, self.means, self.squares, self.log_evidence)
         )
-        return ChangePointState(G, white, self.numbers, means, squares, evidence)
+        return ChangePointState(G, white, self.stage_sizes, means, squares, evidence)
 
     @property
     def mean(self) -> FloatArray:
@@ -93,7 +93,7 @@ class ChangePointState(NamedTuple):
         """What change points take off the expected |w|^2 of each stage (A, S)."""
         fitted = (self.G @ self.mean[:, :, None])[..., 0]
         each = (2 * self.white - fitted) * fitted - self.variance(self.G)
-        ends = np.cumsum([0, *self.numbers])
+        ends = np.cumsum([0, *self.stage_sizes])
         stages = [each[:, first:last].sum(axis=1) for first, last in pairwise(ends)]
         return np.stack(stages, axis=1) if stages else np.zeros((len(each), 0))
 
@@ -117,22 +117,22 @@ class ChangePoints:
     nodes: FloatArray
     cells: FloatArray
     even: FloatArray
-    people: FloatArray
+    at_mean_location: FloatArray
     spread: FloatArray
     sharp: FloatArray
-    unsure: FloatArray
+    step_variance: FloatArray
     variances: FloatArray
 
     def at(self, X: FloatArray) -> FloatArray:
         """Phi at X (n, D): (n, J)."""
         return _shapes(self.grid, X, len(self.sharp))
 
-    def unsure_at(self, X: FloatArray) -> FloatArray:
+    def step_variance_at(self, X: FloatArray) -> FloatArray:
         """Variance over u of 1{phi > u} at X (n, D), less what is seen of it: (n, J)."""
         parts = (share[:, None] * np.abs(off) * (1 - np.abs(off)) for share, _, off in self._seen_from(X))
         return np.asarray(self.sharp * sum(parts))
 
-    def covariance_of_places(self, X: FloatArray, squares: FloatArray) -> FloatArray:
+    def step_covariance(self, X: FloatArray, squares: FloatArray) -> FloatArray:
         """What the unknown u adds to the covariance of f at X (n, D), where E b^2 are these (m, J): (m, n, n).
 
         Seen from p, 1{phi > u} - 1{p > u} is +-1 where u is between p and phi. Of two such, the mean product is what
@@ -157,11 +157,11 @@ class ChangePoints:
         place it says f there, wherever the step is: only what is between them and X is open then.
         """
         phi, cells = self.at(X), self.grid.index(X)
-        spread, people = self.spread[cells], self.people[cells]
+        spread, people = self.spread[cells], self.at_mean_location[cells]
         parts = (spread, np.zeros_like(phi), phi), (1 - spread, people, phi - people)
         return tuple(part for part in parts if part[0].any())
 
-    def on(self, grid: CellGrid | Clusters) -> ChangePoints:
+    def given_locations(self, grid: CellGrid | Clusters) -> ChangePoints:
         """The same where people's places in the cells are known.
 
         A mean over people is that of the parabola through a cell's nodes, which is exact for bumps; a step bends in the
@@ -174,7 +174,7 @@ class ChangePoints:
         parabola = np.einsum("im,mij->mj", lagrange(t), self.nodes.reshape(grid.size, 3, -1))
         spread = np.clip((square - t**2) / _EVEN, 0.0, 1.0)
         cells = grid.averages(self.nodes) + people - parabola
-        return replace(self, grid=grid, cells=cells, people=people, spread=spread)
+        return replace(self, grid=grid, cells=cells, at_mean_location=people, spread=spread)
 
     def variances_under(self, noise_variance: float) -> FloatArray:
         """Prior variances A^2 of the heights (K,) under a model of this noise variance."""
@@ -182,22 +182,22 @@ class ChangePoints:
 
     def within(self, state: ChangePointState) -> FloatArray:
         """What the unknown u adds to the variance of the mean over each cell (A, M)."""
-        return np.asarray(self.spread * (state.square @ self.unsure.T))
+        return np.asarray(self.spread * (state.square @ self.step_variance.T))
 
-    def before(self, variances: FloatArray) -> ChangePointState:
+    def prior(self, variances: FloatArray) -> ChangePointState:
         """The state before anything was released, where A^2 under each model are these (A, K)."""
         A, J = len(variances), len(self.sharp)
         none, nothing = np.zeros((A, TUNING.most_change_points, J)), np.zeros((A, 0))
         return _found(ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
 
-    def after(
+    def updated(
         self, state: ChangePointState, G: FloatArray, white: FloatArray, variances: FloatArray
     ) -> ChangePointState:
         """The state after a stage of r numbers: G (A, r, J), w (A, r) and A^2 (A, K)."""
         read = state._replace(
             G=np.concatenate([state.G, G], axis=1),
             white=np.concatenate([state.white, white], axis=1),
-            numbers=(*state.numbers, white.shape[1]),
+            stage_sizes=(*state.stage_sizes, white.shape[1]),
         )
         return _found(read, variances)
 
@@ -261,7 +261,7 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
     Args:
         variance: of large curves, in squared model units.
     """
-    if grid.dim > 1 or not grid.numbers:
+    if grid.dim > 1 or not grid.numeric_sides:
         return no_change_points(grid)
     bumps = sum(len(_middles(grid.parts, width)) for width in TUNING.bump_widths)
     sharp = np.repeat([1.0, TUNING.bump_sharpness], [grid.parts - 1, bumps])
@@ -281,13 +281,13 @@ def _change_points(grid: CellGrid | Clusters, sharp: FloatArray, variances: Floa
         nodes=nodes,
         cells=even,
         even=even,
-        people=even,
+        at_mean_location=even,
         spread=np.ones(grid.size),
         sharp=sharp,
-        unsure=sharp * _unsure(grid, len(sharp)),
+        step_variance=sharp * _step_variance(grid, len(sharp)),
         variances=variances,
     )
-    return change_points.on(grid)
+    return change_points.given_locations(grid)
 
 
 def _middles(steps: int, width: int) -> FloatArray:
@@ -308,7 +308,7 @@ def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
     return np.hstack(shapes)
 
 
-def _unsure(grid: CellGrid | Clusters, J: int) -> FloatArray:
+def _step_variance(grid: CellGrid | Clusters, J: int) -> FloatArray:
     """Variance over u of the mean of 1{phi > u} over each cell (M, J)."""
     if not J:
         return np.zeros((grid.size, 0))

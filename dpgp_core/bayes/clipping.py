@@ -96,7 +96,7 @@ def bias_sd(half_width: FloatArray, noise_variance: FloatArray, half_range: floa
 
 
 def bias_of(
-    half_width: FloatArray, residuals: ResidualVariance, half_range: float, scatter: FloatArray | float = 1.0
+    half_width: FloatArray, residuals: ResidualVariance, half_range: float, relative_noise: FloatArray | float = 1.0
 ) -> FloatArray:
     """beta(c) of each column (M,), possible outliers included.
 
@@ -105,9 +105,9 @@ def bias_of(
     Args:
         half_width: c (M,).
         residuals: posterior of the residual variance.
-        scatter: residual variance in each column over its mean (M,).
+        relative_noise: residual variance in each column over its mean (M,).
     """
-    near = bias_sd(half_width, residuals.variance * np.asarray(scatter), half_range)
+    near = bias_sd(half_width, residuals.variance * np.asarray(relative_noise), half_range)
     if not residuals.outliers.any():
         return near
     square = max(1 - residuals.outliers.sum(), 0.0) * near**2

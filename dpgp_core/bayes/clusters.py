@@ -1,10 +1,11 @@
-"""Clusters of neighbouring records with public inputs: the columns of a strategy adapt to where the records are.
+"""Clusters of neighbouring records with public inputs, which serve as columns that adapt to where the records are.
 
-Every distinct place is a column of its own while there are at most ``most_of`` them. Otherwise the records are split in
-two, again and again, at the median of one side of the box, until there are as many clusters. All of this reads public
-inputs
-alone. A cluster is the smallest box that holds its records. Public functions are of second degree in it along each side
-of numbers and are known at a few nodes, so a mean over the records of a cluster is a weighted sum over its nodes.
+If there are at most ``max_clusters`` distinct places, each of them is a column. Otherwise the clusters are the leaves
+of a k-d tree: the largest cluster is split next, at the median of the side along which it is longest, until there are
+``max_clusters`` of them. Only public inputs are read.
+
+A cluster is the smallest box that contains its records. Within it, a public function is a polynomial of second degree
+along each numerical side and is stored at a few nodes, so that its mean over the records is a weighted sum over nodes.
 """
 
 from __future__ import annotations
@@ -27,21 +28,22 @@ from .cells import MOST_SIDES, Interpolation, lagrange
 from .tuning import TUNING
 
 _ALONG = (1 / 6, 1 / 2, 5 / 6)  # nodes along a side of a cluster
-_PRODUCTS = 2  # sides of numbers up to which nodes are all products of those; with more, those along one side at a time
-_BLOCK = 1 << 20  # distances computed at a time
+_PRODUCTS = 2  # largest number of numerical sides with a full grid of 3^S nodes; with more sides there are 1 + 2 S
+_BLOCK = 1 << 20  # number of distances that are in memory at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clusters:
-    """M boxes that hold all records, and how the records of each are spread over its m nodes. Public.
+    """M boxes that contain all records, with the weights of their m nodes in means over their records. Public.
+
+    A cluster has the same attributes as a ``CellGrid``, of which S counts inputs and phases here.
 
     Args:
-        box: declared box of the D inputs.
-        ends: low and high end of each cluster along each of the S sides, periods included (2, M, S); equal along a
-            category.
-        places: sum_j w_j L_i(x_j) over the records of each node's cluster (M m,), w_j their weights and L_i the
-            polynomial that is 1 at node i and 0 at the others.
-        periods: of each input; () where none has one.
+        box: declared (low, high) of each of the D inputs, or its categories.
+        ends: low and high end of each cluster along each of the S sides (2, M, S); they are equal along a category.
+        places: sum_j w_j L_i(x_j) over the records of the cluster of each node (M m,), with w_j the weights of the
+            records and L_i the polynomial that is 1 at node i and 0 at the other nodes of the cluster.
+        periods: period of each input; () if none has one.
     """
 
     box: tuple[Interval, ...]
@@ -56,17 +58,17 @@ class Clusters:
 
     @property
     def dim(self) -> int:
-        """Number of sides S: of input columns D, and of periods."""
+        """Number of sides S: the inputs and the phases of periods."""
         return len(self.sides)
 
     @cached_property
     def sides(self) -> tuple[Interval, ...]:
-        """Box of inputs and phases."""
+        """Box of the inputs followed by their phases."""
         return lifted_box(self.box, self.periods)
 
     @cached_property
-    def numbers(self) -> list[int]:
-        """Sides that are of numbers, or phases."""
+    def numeric_sides(self) -> list[int]:
+        """Indices of the numerical sides, phases included."""
         return _numbers(self.sides)
 
     @property
@@ -81,19 +83,19 @@ class Clusters:
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """Nodes of all clusters (M m, S), those of a cluster one after another."""
+        """Nodes of all clusters (M m, S), cluster by cluster."""
         t = np.full((len(self._which), self.dim), 0.5)
-        t[:, self.numbers] = np.array(_ALONG)[self._which]
+        t[:, self.numeric_sides] = np.array(_ALONG)[self._which]
         low, high = self.ends
         return np.asarray((low[:, None] + (high - low)[:, None] * t).reshape(-1, self.dim))
 
     @cached_property
     def _which(self) -> IndexArray:
-        """The number of each node along each side of numbers (m, sides)."""
-        return nodes_of(len(self.numbers))
+        """Position, 0 to 2, of each node of a cluster along each numerical side (m, number of numerical sides)."""
+        return nodes_of(len(self.numeric_sides))
 
     def index(self, X: FloatArray) -> IndexArray:
-        """The cluster that holds each X (n, D), or the nearest one, 0 ... M - 1."""
+        """Return the cluster, from 0 to M - 1, that contains each X (n, D) or is nearest to it."""
         L, found = lifted_into(self.sides, X, self.periods), np.empty(len(X), dtype=np.intp)
         if self.dim == 1:  # intervals in ascending order: the nearest one is found between their ends
             low, high = self.ends[:, :, 0]
@@ -109,7 +111,10 @@ class Clusters:
         return found
 
     def offsets(self, X: FloatArray) -> FloatArray:
-        """Location of each X (n, D) in its cluster along each side (S, n), from 0 to 1; 1/2 where that has no width."""
+        """Return the location of each X (n, D) within its cluster along each side (S, n), from 0 to 1.
+
+        It is 1/2 along a side on which the cluster has no width.
+        """
         return self._offsets(lifted_into(self.sides, X, self.periods), self.index(X)).T
 
     def _offsets(self, L: FloatArray, clusters: IndexArray) -> FloatArray:
@@ -118,7 +123,7 @@ class Clusters:
         return np.where(wide, np.clip((L - low) / np.where(wide, width, 1.0), 0.0, 1.0), 0.5)
 
     def at(self, X: FloatArray) -> Interpolation:
-        """Values at X (n, D), from values at the nodes (M m,), by a polynomial in each cluster."""
+        """Return the interpolation at X (n, D) by a polynomial in each cluster."""
         clusters = self.index(X)
         weights = self._polynomials(self._offsets(lifted_into(self.sides, X, self.periods), clusters))
         return lambda values: np.asarray((values.reshape(self.size, -1)[clusters] * weights).sum(axis=1))
@@ -126,8 +131,8 @@ class Clusters:
     polynomial = at
 
     def _polynomials(self, t: FloatArray) -> FloatArray:
-        """L_i of the nodes at locations t (n, S) within a cluster (n, m)."""
-        along = [lagrange(t[:, d]).T for d in self.numbers]
+        """Return the weights L_i of the m nodes (n, m) at locations t (n, S) within a cluster."""
+        along = [lagrange(t[:, d]).T for d in self.numeric_sides]
         if len(along) <= _PRODUCTS:
             products = np.ones((len(t), len(self._which)))
             for i, each in enumerate(along):
@@ -140,28 +145,32 @@ class Clusters:
 
     @cached_property
     def _shares(self) -> FloatArray:
-        """Share of the records of each cluster at each of its nodes (M, m)."""
+        """Weights of the nodes of each cluster in the mean over its records (M, m)."""
         places = self.places.reshape(self.size, -1)
         return np.asarray(places / places.sum(axis=1, keepdims=True))
 
     def averages(self, values: FloatArray) -> FloatArray:
-        """Mean (M, ...) of values at the nodes (M m, ...) over the records of each cluster."""
+        """Return the mean of a function over the records of each cluster (M, ...), from its values (M m, ...)."""
         split = values.reshape(self.size, len(self._which), -1)
         return np.asarray((self._shares[:, None] @ split).reshape(self.size, *values.shape[1:]))
 
     def even_averages(self, values: FloatArray) -> FloatArray:
-        """Mean (M, ...) of values at the nodes (M m, ...) over a cluster that is filled evenly."""
+        """Return the same means for records that are spread evenly over each cluster."""
         return np.asarray(values.reshape(self.size, len(self._which), *values.shape[1:]).mean(axis=1))
 
     def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Least and largest (M,) of values (M m,) at the nodes of each cluster, and of the means over its records."""
+        """Return the smallest and the largest (M,) of the values at the nodes of each cluster and of their mean.
+
+        Args:
+            values: at all nodes (M m,).
+        """
         split, means = values.reshape(self.size, -1), self.averages(values)
         return np.minimum(split.min(axis=1), means), np.maximum(split.max(axis=1), means)
 
     @cached_property
     def star(self) -> IndexArray:
         """See ``CellGrid.star``."""
-        chosen = _star(len(self.numbers))
+        chosen = _star(len(self.numeric_sides))
         own = [int(np.flatnonzero((self._which == each).all(axis=1))[0]) for each in chosen]
         found: IndexArray = np.arange(self.size)[:, None] * len(self._which) + np.array(own, dtype=np.intp)
         return found
@@ -169,23 +178,28 @@ class Clusters:
     @property
     def even_star_weights(self) -> FloatArray:
         """See ``CellGrid.even_star_weights``."""
-        sides = len(self.numbers)
+        sides = len(self.numeric_sides)
         return np.tile([1 - 2 * sides / 3, *[1 / 3] * (2 * sides)], (self.size, 1))
 
     @cached_property
     def star_weights(self) -> FloatArray:
-        """See ``CellGrid.star_weights``; of the records of each cluster."""
-        sides = range(len(self.numbers))
+        """See ``CellGrid.star_weights``."""
+        sides = range(len(self.numeric_sides))
         ends = [self._shares[:, self._which[:, d] == end].sum(axis=1) for d in sides for end in (0, 2)]
         return np.column_stack([1 - sum(ends, np.zeros(self.size)), *ends])
 
     def within_each(self, count: int) -> FloatArray:
-        """Points (M count, 1) that lie evenly in each cluster, of one side."""
+        """Return ``count`` evenly spaced points in each cluster, if there is one side (M count, 1)."""
         low, high = self.ends
         return np.asarray((low + (high - low) * (np.arange(count) + 0.5) / count).reshape(-1, 1))
 
     def filled(self, X: FloatArray, person: NDArray[np.generic] | None) -> Clusters:
-        """The same boxes with the places of records X (n, D); people count once each where ``person`` names them."""
+        """Return the same boxes with the locations of records X (n, D).
+
+        Args:
+            X: inputs (n, D).
+            person: identifier of the person of each row (n,), if each person counts once; None if each row does.
+        """
         weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
         clusters = self.index(X)
         polynomials = self._polynomials(self._offsets(lifted_into(self.sides, X, self.periods), clusters))
@@ -194,14 +208,14 @@ class Clusters:
 
 
 def nodes_of(sides: int) -> IndexArray:
-    """The number, 0 to 2, of each node of a cluster along each of its sides of numbers (m, sides)."""
+    """Return the position, 0 to 2, of each node of a cluster along each of its numerical sides (m, sides)."""
     if sides > _PRODUCTS:
         return _star(sides)
     return np.array(list(product(range(3), repeat=sides)), dtype=np.intp).reshape(-1, sides)
 
 
 def _star(sides: int) -> IndexArray:
-    """The middle node, and its two neighbours along each side (1 + 2 sides, sides)."""
+    """Return the positions of the middle node and of its two neighbours along each side (1 + 2 sides, sides)."""
     star = np.ones((1 + 2 * sides, sides), dtype=np.intp)
     for d in range(sides):
         star[1 + 2 * d, d], star[2 + 2 * d, d] = 0, 2
@@ -209,7 +223,7 @@ def _star(sides: int) -> IndexArray:
 
 
 def lifted_into(sides: Sequence[Interval], X: FloatArray, periods: Periods) -> FloatArray:
-    """Inputs X (n, D) clipped to the box, with their phases behind them (n, S)."""
+    """Return inputs X (n, D), clipped to the box, followed by their phases (n, S)."""
     low, high = np.array(sides).T
     return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), periods)
 
@@ -219,11 +233,11 @@ def _numbers(sides: Sequence[Interval]) -> list[int]:
     return [d for d in range(len(sides)) if d not in levels]
 
 
-def adapts(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
-    """Whether records X (n, D) have clusters as columns, instead of equal cells.
+def uses_clusters(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
+    """Whether the columns of records with public inputs X (n, D) are clusters and not equal cells.
 
-    Equal cells exist for one to three sides of numbers. They are used for very many records on two or three sides, and
-    where there are categories or periods with more than ``most_of`` distinct places.
+    Equal cells exist for one to three numerical sides. They are used for more than ``TUNING.most_clustered`` records on
+    two or three sides, and if there are categories or periods; but never for at most ``max_clusters`` distinct places.
     """
     sides = lifted_box(box, periods)
     numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods
@@ -232,27 +246,27 @@ def adapts(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     return _few_places(lifted_into(sides, X, periods))
 
 
-def most_of(n: int) -> int:
-    """Number of clusters of n records, at most."""
+def max_clusters(n: int) -> int:
+    """Return the largest number of clusters that n records are divided into."""
     return min(max(n // TUNING.records_per_cluster, TUNING.fewest_clusters), TUNING.most_clusters)
 
 
 def _few_places(L: FloatArray) -> bool:
-    """Whether rows of L (n, S) are at no more than ``most_of`` different places."""
-    most = most_of(len(L))
+    """Whether the rows of L (n, S) are at no more than ``max_clusters`` distinct places."""
+    most = max_clusters(len(L))
     return len(np.unique(L[: 8 * TUNING.most_clusters], axis=0)) <= most and len(np.unique(L, axis=0)) <= most
 
 
 def clusters_of(
     box: Sequence[Interval], X: FloatArray, periods: Periods = (), person: NDArray[np.generic] | None = None
 ) -> Clusters:
-    """Clusters of public inputs.
+    """Return the clusters of records with public inputs, in ascending order of their low ends.
 
     Args:
-        box: declared.
+        box: declared (low, high) of each input, or its categories.
         X: inputs (n, D).
-        periods: of each input; () where none has one.
-        person: whose row each is (n,), where people count once each; None where every row counts.
+        periods: period of each input; () if none has one.
+        person: identifier of the person of each row (n,), if each person counts once; None if each row does.
     """
     sides = lifted_box(tuple(box), periods)
     L = lifted_into(sides, X, periods)
@@ -263,14 +277,18 @@ def clusters_of(
 
 
 def _by_place(L: FloatArray) -> list[IndexArray]:
-    """The rows of each distinct place."""
+    """Return the rows at each distinct place."""
     _, inverse = np.unique(L, axis=0, return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
     return np.split(order, np.flatnonzero(np.diff(inverse.ravel()[order])) + 1)
 
 
 def _split(L: FloatArray, sides: Sequence[Interval]) -> list[IndexArray]:
-    """Rows of the clusters: the largest one is split next, at the median of the side along which it is longest."""
+    """Return the rows of each leaf of the k-d tree.
+
+    The size of a cluster, by which the next one to split is chosen, is a weighted geometric mean of its number of
+    records and its largest extent, see ``TUNING.cluster_extent``.
+    """
     widths, n, categories = np.array([high - low for low, high in sides]), len(L), list(level_columns(sides))
     heap, made = list[tuple[float, int, int, IndexArray]](), 0
 
@@ -284,7 +302,7 @@ def _split(L: FloatArray, sides: Sequence[Interval]) -> list[IndexArray]:
         made += 1
 
     add(np.arange(n))
-    while len(heap) < most_of(n) and heap[0][0] < 0:
+    while len(heap) < max_clusters(n) and heap[0][0] < 0:
         *_, d, rows = heapq.heappop(heap)
         x = L[rows, d]
         low = x <= np.median(x)

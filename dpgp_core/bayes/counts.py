@@ -20,7 +20,7 @@ from ..kernels import EQ, AcrossLevels, Kernel
 from ..levels import level_columns, number_sides
 from ..linalg import sturdy_cholesky
 from ..measurement.integers import GRID, person_weights
-from .cells import CellGrid, OccupiedGrid, placed
+from .cells import CellGrid, LocatedGrid, grid_from_moments
 from .clusters import Clusters
 from .tuning import TUNING
 
@@ -44,7 +44,7 @@ class Counts(NamedTuple):
     misfit: tuple[float, int] | None = None
 
     @property
-    def numbers(self) -> FloatArray:
+    def nonnegative(self) -> FloatArray:
         """N^ where it is above 0, else 0 (M,), for variances and shares of the records."""
         return np.maximum(self.mean, 0.0)
 
@@ -73,7 +73,7 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
         noise_sd: standard deviation of the noise on each entry of z.
         z: released (r,).
     """
-    root, mean = density_root(grid, n), n / grid.size
+    root, mean = density_features(grid, n), n / grid.size
     H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
     # the last row is the public total: of no noise to speak of, and S stays well conditioned
     noise = np.array([*np.full(len(B), noise_sd**2), 1e-8 * mean])
@@ -169,7 +169,7 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
     return _of_marginals(expected, np.maximum(square - expected**2, _TINY**2 * V), K, variance, n)
 
 
-def positions_given(grid: CellGrid, counts: Counts, positions: Positions) -> tuple[OccupiedGrid, FloatArray]:
+def locations_given(grid: CellGrid, counts: Counts, positions: Positions) -> tuple[LocatedGrid, FloatArray]:
     """Mean locations of records in their cells, and the share of the variance within a cell that stays unknown (M,).
 
     A cell's P = sum_j (t_j - 1/2) is read with the prior that all N records share one location, P ~ N(0, N^2 / 12),
@@ -188,7 +188,7 @@ def positions_given(grid: CellGrid, counts: Counts, positions: Positions) -> tup
     unknown = np.minimum(12 * variance.mean(axis=0) + TUNING.open_within, 1.0)
     # no variance about m is more than (1 - 4 m^2) times the one about the middle
     about = (1 - 4 * m**2) * (unknown * _OF_NODES + (1 - unknown) / 24)
-    return placed(grid, m, m**2 + about), unknown
+    return grid_from_moments(grid, m, m**2 + about), unknown
 
 
 def public_counts(columns: CellGrid | Clusters, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
@@ -202,7 +202,7 @@ def known_counts(numbers: FloatArray) -> Counts:
     return Counts(numbers, np.zeros((len(numbers), len(numbers))))
 
 
-def density_root(grid: CellGrid, n: int) -> FloatArray:
+def density_features(grid: CellGrid, n: int) -> FloatArray:
     """Features of the density of records at the cells (M, k): its prior covariance is their product."""
     share = TUNING.density_lengthscale
     lengths = [math.ldexp(share * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]

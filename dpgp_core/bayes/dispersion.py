@@ -25,7 +25,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..arrays import FloatArray
-from .mixture import Mixture, People, skewness_of
+from .mixture import Mixture, OutcomeDistribution, skewness_of
 from .model import Model, auto_models
 from .queries import Distances
 from .tuning import TUNING
@@ -102,10 +102,10 @@ def with_dispersion(prediction: Mixture, dispersion: LocalDispersion, distances:
     if distances.above is not None:
         s, z = distances.above
         skew = skewness_of(np.array([z]), s, n, np.array([(of_curve / variance).mean()]))
-    return replace(prediction, people=People(variance[None], skew))
+    return replace(prediction, outcomes=OutcomeDistribution(variance[None], skew))
 
 
 def with_binary(prediction: Mixture, half_range: float) -> Mixture:
     """The same prediction for outcomes at the ends of the range: sigma^2 = h^2 - m^2, m their mean."""
     variance = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
-    return replace(prediction, people=People(np.maximum(variance, _LEAST * half_range**2)))
+    return replace(prediction, outcomes=OutcomeDistribution(np.maximum(variance, _LEAST * half_range**2)))

@@ -77,7 +77,7 @@ def run(
         z = reader.counts(known)
     if split.locations:
         positions = reader.positions(
-            Positions(split.multiplier(split.locations) * len(filtered.columns.numbers) ** 0.5)
+            Positions(split.multiplier(split.locations) * len(filtered.columns.numeric_sides) ** 0.5)
         )
     filtered = filtered.with_counts(known, z, positions)
     stages, posterior = run_stages(filtered, split, reader, like)
@@ -94,7 +94,7 @@ def run_stages(
     filtered: Filter, split: BudgetSplit, reader: Reader, like: Measured | None = None
 ) -> tuple[tuple[StageMeasurement, ...], Posterior]:
     """Measure stage after stage. The first stage takes the whole range and measures no squared residuals."""
-    posterior, stages = filtered.begin(), list[StageMeasurement]()
+    posterior, stages = filtered.prior(), list[StageMeasurement]()
     for number, (sums, squares) in enumerate(zip(split.sums, split.squares, strict=True)):
         width, B = (None, None) if like is None else (like.stages[number].width, like.stages[number].B)
         query, linear = filtered.next_stage(posterior, split.multiplier(sums), width if number else math.inf, B)
@@ -119,7 +119,7 @@ def measure_distances(
         posterior: after the stages.
         B: strategy (r, M); None for the best one.
     """
-    g, people, s = filtered.curve(posterior), filtered.people, split.multiplier(split.dispersion)
+    g, people, s = filtered.curve(posterior), filtered.record_counts, split.multiplier(split.dispersion)
     mean_square = float(filtered.mean_square(posterior, g) @ people / people.sum())
     threshold = clipping_threshold(mean_square, filtered.half_range)
     sd = math.sqrt(expected(posterior.log_densities, filtered.half_range).variance)

@@ -1,8 +1,8 @@
-"""The filter: all models given public numbers, and what to measure next.
+"""The filter: it plans each stage, reads the noisy answer with all models, and predicts the curve.
 
-Records share the columns of a strategy: public cells where inputs are private, and where they are public, clusters of
-neighbouring records or single places. The filter never sees a record. Everything it computes is post-processing of
-released numbers: it plans each stage, reads the noisy answer, and predicts the curve.
+Records share the columns of a strategy. These are equal cells if inputs are private, and clusters of neighbouring
+records or single places if they are public. The filter never sees a record: everything it computes is post-processing
+of released numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .cells import CellGrid
 from .changepoints import change_points_of
 from .clipping import widest_near_optimal
 from .clusters import Clusters
-from .counts import Counts, Positions, counts_given, positions_given
+from .counts import Counts, Positions, counts_given, locations_given
 from .dispersion import (
     LocalDispersion,
     dispersion_models,
@@ -37,7 +37,7 @@ from .dispersion import (
 )
 from .mixture import Mixture
 from .model import Model
-from .periodic import on_dates
+from .periodic import with_phases
 from .queries import NOTHING, Distances, Squares, StageMeasurement
 from .residuals import (
     ROUNDS,
@@ -54,7 +54,7 @@ from .residuals import (
 from .state import (
     KAPPA,
     CurveMoments,
-    Linear,
+    LinearSums,
     ModelSet,
     State,
     curve_moments,
@@ -64,57 +64,65 @@ from .state import (
     prior_state,
     updated_state,
 )
-from .strategy import Moments, identity_strategy, likeliest, quantised, risk_model, solved
+from .strategy import Moments, best_strategy, identity_strategy, quantised, representative_models, risk_model
 from .tuning import TUNING
 
 Columns = CellGrid | Clusters
 """Columns of a strategy: cells of the box, or clusters of records with public inputs."""
-_NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)  # NaN, indefinite, overflown
+# errors that linear algebra raises for values that are not finite, or for matrices that are not definite
+_NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)
 
 
 class Posterior(NamedTuple):
-    """Posterior after some stages.
+    """Everything that the released numbers determine after some stages.
 
     Attributes:
-        state: of all models that are read.
-        log_densities: of the cases of the residual variance (S,), see ``residuals``.
+        state: posterior of the curve under each model that is still read.
+        log_densities: log density of each case of the residual variance (S,), see ``residuals``.
         weights: probability of each model (m,).
-        numbers: how many numbers were released in each stage; of the counts first, if they were noisy.
+        stage_sizes: how many numbers were released in each measurement: the counts first, if they are noisy, then each
+            stage.
     """
 
     state: State
     log_densities: FloatArray
     weights: FloatArray
-    numbers: tuple[int, ...] = ()
+    stage_sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DispersionModels:
-    """Models of the local dispersion on the same columns, made at their first use, once for all filters of one plan."""
+    """Models of the local dispersion. They are computed at their first use and shared by all filters of one plan.
+
+    Attributes:
+        columns: the columns on which the models are computed.
+    """
 
     columns: Columns
 
     @cached_property
     def models(self) -> ModelSet:
-        """From the box alone, see ``dispersion``."""
-        return model_set(on_dates(dispersion_models(self.columns.box), self.columns.periods), self.columns)
+        """The models on the columns. Their kernels follow from the box alone, see ``dispersion``."""
+        return model_set(with_phases(dispersion_models(self.columns.box), self.columns.periods), self.columns)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Filter:
-    """The mixture of models on M columns and at test inputs. All of it is public.
+    """The mixture of models on M columns, with counts and test inputs. All of it is public.
+
+    A filter does not change. What it has read is in a ``Posterior``, which its methods take and return.
 
     Attributes:
-        columns: of the strategies.
-        models: the mixture on the columns.
-        n: number of records, or of people where they count once each.
+        columns: the columns of the strategies.
+        models: the m models of the mixture on these columns.
+        n: number of records, or of people if each counts once.
         half_range: half the range of the outcomes, in model units.
-        clip: half-width of the narrowest interval over the predictive standard deviation.
-        gap: relative gap of each strategy at which the solver stops.
-        is_binary: whether every outcome is at one end of the range, as yes and no are.
-        counts: of records in the columns, as public or released.
+        clip: half-width of the narrowest clipping interval over the predictive standard deviation of a residual.
+        gap: relative gap at which the solver of strategies stops.
+        is_binary: whether outcomes are yes/no, and therefore at one end of the range each.
+        counts: posterior of the numbers of records in the columns.
         X_test: test inputs (P, D).
-        dispersion: models of the distances from the curve.
+        dispersion: models of the local dispersion.
     """
 
     columns: Columns
@@ -130,109 +138,124 @@ class Filter:
 
     @cached_property
     def least_noise(self) -> float:
-        """Least variance of an outcome about the curve in any model.
+        """Smallest variance of an outcome about the curve in any model, in squared model units.
 
-        Where bounds are far wider than the residuals, the squared residuals may imply even less. Under a model with a
-        larger standard deviation sigma, an interval of c sigma that nobody exceeds on one side would be taken to clip
-        sigma (phi(c) - c Phi(-c)) off everybody's mean on the other, and every curve would be confidently wrong by it.
+        If the bounds are far wider than the residuals, the squared residuals may imply an even smaller variance, which
+        is then used for the moments of clipping. Otherwise a model with a larger standard deviation sigma would assume
+        that an interval which ends c sigma above the curve lowers the mean of the sums by
+        sigma (phi(c) - c Phi(-c)), although no outcome is clipped there, and the curve would be confidently wrong by
+        this amount.
         """
         return float(self.models.noise_variance.min())
 
     @cached_property
     def noise_shares(self) -> NoiseShares:
-        """How the models of each kernel share the cases of the residual variance."""
+        """How the models of each kernel share the cases of the residual variance, see ``residuals.noise_shares``."""
         models = self.models
         return noise_shares(models.noise_variance, models.weight, models.label.tolist(), self.half_range)
 
     @property
-    def people(self) -> FloatArray:
-        """Numbers of records in the columns (M,), none below 0, for shares."""
-        return self.counts.numbers
+    def record_counts(self) -> FloatArray:
+        """Expected numbers of records in the columns (M,), or 0 if they are negative."""
+        return self.counts.nonnegative
 
     def with_counts(
         self, counts: CellCounts | Counts, z: FloatArray = NOTHING, positions: Positions | None = None
     ) -> Filter:
-        """The same given counts, with noisy numbers z (M,) where they are not public, and noisy locations in cells."""
+        """Return the filter with the counts and locations of records.
+
+        Args:
+            counts: the numbers of records if they are public, and otherwise how they were measured.
+            z: noisy numbers of records (M,), if they were measured.
+            positions: noisy locations of the records within cells, if they were measured.
+        """
         if isinstance(counts, CellCounts):
             assert isinstance(self.columns, CellGrid)
             counts = counts_given(self.columns, self.n, counts.B, counts.noise_sd, z)
         if positions is None:
             return replace(self, counts=counts)
         assert isinstance(self.columns, CellGrid)
-        grid, unknown = positions_given(self.columns, counts, positions)
+        grid, unknown = locations_given(self.columns, counts, positions)
         return replace(self, counts=counts, columns=grid, models=models_given_locations(self.models, grid, unknown))
 
     def at(self, X_test: FloatArray) -> Filter:
-        """The same at other test inputs (P, D)."""
+        """Return the filter with test inputs X_test (P, D)."""
         return replace(self, X_test=X_test)
 
     # ---- reading
 
-    def begin(self, log_densities: FloatArray | None = None) -> Posterior:
-        """Posterior before any outcome is measured.
+    def prior(self, log_densities: FloatArray | None = None) -> Posterior:
+        """Return the posterior before any outcome is measured.
 
         Args:
-            log_densities: of the cases of the residual variance (S,); None for the prior.
+            log_densities: log density of each case of the residual variance (S,); None for the prior.
         """
         log_densities = log_prior() if log_densities is None else log_densities
         numbers = () if self.counts.misfit is None else (self.counts.misfit[1],)
-        return self._weighed(Posterior(prior_state(self.models, self.counts), log_densities, NOTHING, numbers))
+        return self._reweighted(Posterior(prior_state(self.models, self.counts), log_densities, NOTHING, numbers))
 
-    def after(self, posterior: Posterior, stage: StageMeasurement, linear: Linear | None = None) -> Posterior:
-        """Posterior after the sums of one more stage.
+    def after(self, posterior: Posterior, stage: StageMeasurement, linear: LinearSums | None = None) -> Posterior:
+        """Return the posterior after the sums of one more stage. ``with_squares_of_last`` then adds its squares.
 
         Args:
-            linear: the sums as an observation of the state, if it was computed before.
+            posterior: the posterior after the previous stages.
+            stage: the query and its noisy answer.
+            linear: the sums as an observation of the state, if it has been computed already.
         """
         linear = self.linearised(posterior, stage) if linear is None else linear
         state = updated_state(posterior.state, linear, stage.B, stage.noise_multiplier, stage.z)
-        posterior = posterior._replace(state=state, numbers=(*posterior.numbers, len(stage.B)))
-        posterior = self._weighed(posterior)
+        posterior = posterior._replace(state=state, stage_sizes=(*posterior.stage_sizes, len(stage.B)))
+        posterior = self._reweighted(posterior)
         if not self.is_binary:
             return posterior
-        share, zero = self.people / self.people.sum(), np.zeros(len(self.columns.nodes))
-        for _ in range(ROUNDS):  # residual variance and models' weights each follow from the other
+        share, zero = self.record_counts / self.record_counts.sum(), np.zeros(len(self.columns.nodes))
+        for _ in range(ROUNDS):  # the residual variance and the weights of the models each follow from the other
             square = self.mean_square(posterior, zero) @ share - self._noise_variance(posterior)
-            posterior = self._weighed(posterior._replace(log_densities=of_binary(self.half_range, float(square))))
+            posterior = self._reweighted(posterior._replace(log_densities=of_binary(self.half_range, float(square))))
         return posterior
 
     def with_squares(self, posterior: Posterior, squares: Squares | None) -> Posterior:
-        """Posterior after the squared residuals of a stage; the same if there are none."""
+        """Return the posterior after the squared residuals of a stage, or unchanged if these were not measured."""
         if squares is None:
             return posterior
         noise = self.models.in_columns(self._noise_variance(posterior))
         curve_mse = np.maximum(self.mean_square(posterior, squares.g) - noise, 0.0)
         threshold = np.sqrt(squares.high)
         more = log_density(self.half_range, curve_mse, threshold, self.counts.mean, squares.s, squares.z)
-        return self._weighed(posterior._replace(log_densities=posterior.log_densities + more))
+        return self._reweighted(posterior._replace(log_densities=posterior.log_densities + more))
 
     def with_squares_of_last(self, posterior: Posterior, stages: Sequence[StageMeasurement]) -> Posterior:
-        """Posterior after the squared residuals of the last of some stages; the same if there are none.
+        """Return the posterior after the squared residuals of the last stage, if these were measured.
 
-        As soon as squares identify outliers, all stages are read again with the larger clipping bias that this implies.
+        When squares identify outliers for the first time, all stages are read again with the larger clipping bias that
+        outliers imply.
+
+        Args:
+            posterior: the posterior after the sums of all stages, and the squares of all but the last.
+            stages: all stages so far.
         """
         before, posterior = posterior.log_densities, self.with_squares(posterior, stages[-1].squares)
         found = posterior.log_densities
         if has_outliers(before) or not has_outliers(found):
             return posterior
-        again = self.begin(found)
+        again = self.prior(found)
         for stage in stages:
             again = self.after(again, stage)
         return again
 
     def read(self, stages: Sequence[StageMeasurement]) -> Posterior:
-        """Posterior given stages that were released. Spends nothing."""
-        posterior = self.begin()
+        """Return the posterior given released stages. This is post-processing and spends no budget."""
+        posterior = self.prior()
         for number, stage in enumerate(stages, 1):
             posterior = self.with_squares_of_last(self.after(posterior, stage), stages[:number])
         return posterior
 
     def active(self, posterior: Posterior) -> IndexArray:
-        """The models that are read further: all but those whose noise variance the squared residuals have ruled out.
+        """Return the models that are still read (A,): those whose noise variance has not been ruled out by the squares.
 
-        There is always one. All kernels stay: at one noise variance they share its probability, see
-        ``residuals.model_weights``. Before the last stage, evidence rules out kernels that turn out to be right: where
-        those below a probability of 1e-6 were left out, errors on planes rose by up to a factor of two.
+        At least one model remains. No kernel is ruled out, because the probability of a noise variance is divided among
+        its kernels by the evidence (``residuals.model_weights``), which may favour kernels later that it disfavours
+        early: leaving out those below a probability of 1e-6 increased errors on planes by up to a factor of two.
         """
         candidates = posterior.state.index
         noises, of_noise = np.unique(self.models.noise_variance[candidates], return_inverse=True)
@@ -241,7 +264,7 @@ class Filter:
         return candidates[likely] if likely.any() else candidates
 
     def residuals(self, posterior: Posterior) -> ResidualVariance:
-        """Posterior of the residual variance, for clipping bias."""
+        """Return the posterior of the residual variance, which determines the clipping bias."""
         return expected(posterior.log_densities, self.half_range)
 
     def linearised(
@@ -250,12 +273,14 @@ class Filter:
         query: StageMeasurement,
         moments: CurveMoments | None = None,
         among: IndexArray | None = None,
-    ) -> Linear:
-        """The residual sums as observations of the state.
+    ) -> LinearSums:
+        """Express the sums of a query as a linear observation of the state, see ``state.linearise``.
 
         Args:
-            moments: of f - g under these models, if they were computed before.
-            among: models that are read; None for all ``active`` ones.
+            posterior: the posterior after the previous stages.
+            query: the query, with or without its answer.
+            moments: moments of f - g under these models, if they have been computed already.
+            among: the models to consider (A,); None for all ``active`` ones.
         """
         state = posterior.state.only(self.active(posterior) if among is None else among)
         noise, residuals = state.noise_variance, self.residuals(posterior)
@@ -264,18 +289,19 @@ class Filter:
         return linearise(self.counts, state, query, self.half_range, residuals, moments, noise)
 
     def fit(self, posterior: Posterior) -> tuple[Fit, ...]:
-        """Fit of the released numbers to the models; () before any stage."""
-        if not posterior.numbers:
+        """Return how well the released numbers fit the models, as a tuple of one ``Fit``; () before any measurement."""
+        if not posterior.stage_sizes:
             return ()
-        return fits_of(posterior.weights[None], posterior.state.misfit[None], posterior.numbers)
+        return fits_of(posterior.weights[None], posterior.state.misfit[None], posterior.stage_sizes)
 
     def _noise_variance(self, posterior: Posterior) -> float:
         return float(posterior.weights @ self.models.noise_variance)
 
-    def _weighed(self, posterior: Posterior) -> Posterior:
-        """With the models' probabilities, from squares and evidence.
+    def _reweighted(self, posterior: Posterior) -> Posterior:
+        """Return the posterior with the probabilities of the models, which follow from squares and evidence.
 
-        Models that are not read any more have none. If no other model has any, the others' are equal.
+        Models that are no longer read have probability 0. If that would leave no model, those still read are equally
+        likely.
         """
         evidence, read = posterior.state.log_evidence, posterior.state.read
         weights = model_weights(self.noise_shares, posterior.log_densities, evidence)
@@ -288,24 +314,24 @@ class Filter:
     # ---- the curve
 
     def mean_square(self, posterior: Posterior, g: FloatArray) -> FloatArray:
-        """E (y - g)^2 over the records of each column (M,), for g at the nodes (F,)."""
+        """Return E (y - g)^2 over the records of each column (M,), for g given at the nodes (F,)."""
         state, centre = posterior.state, self.columns.averages(g)
         variance = state.variance_over_cells + self.models.in_columns(state.noise_variance)
         return np.asarray(posterior.weights[state.index] @ (variance + (state.mean_over_cells - centre) ** 2))
 
     def curve(self, posterior: Posterior) -> FloatArray:
-        """The expected curve at the nodes (F,), within the range."""
+        """Return the expected curve at the nodes (F,), clipped to the range of the outcomes."""
         mean = posterior.state.mean_at_nodes(posterior.weights[posterior.state.index])
         return np.clip(mean, -self.half_range, self.half_range)
 
     def predict(self, posterior: Posterior) -> Mixture:
-        """The models' predictions at the test inputs.
+        """Return the predictions of the models at the test inputs.
 
-        The variance is k(x, x) - |rows phi|^2, and that of the change points' heights and locations. A model that is
-        not read any more has no weight, and predicts as it did before anything was released.
+        The variance under a model is k(x, x) - |rows phi(x)|^2, plus the variance that is due to the heights and
+        locations of change points. A model that is no longer read has weight 0 and keeps its prior prediction.
         """
         state, shapes_of, k = posterior.state, self.models.change_points, self.models.rank
-        shapes, unsure = shapes_of.at(self.X_test), shapes_of.unsure_at(self.X_test)
+        shapes, unsure = shapes_of.at(self.X_test), shapes_of.step_variance_at(self.X_test)
         means, variances = np.zeros((2, len(self.models), len(self.X_test)))
         priors = [each.kernel.diagonal(self.X_test) for each in self.models.features]
         variances[:] = np.stack(priors)[self.models.label]
@@ -326,8 +352,11 @@ class Filter:
             fit=self.fit(posterior),
         )
 
-    def shared(self, posterior: Posterior) -> tuple[FloatArray, ...]:
-        """Q (R, P) of each model: the covariance of f at the test inputs is K_** - Q^T Q + that of change points."""
+    def cross_covariances(self, posterior: Posterior) -> tuple[FloatArray, ...]:
+        """Return Q = rows phi(X_test) (R, P) of each model; (0, P) for models that are no longer read.
+
+        The posterior covariance of f at the test inputs is K_** - Q^T Q, plus ``change_point_covariances``.
+        """
         state, found = posterior.state, [np.zeros((0, len(self.X_test)))] * len(self.models)
         for label, rows in self.models.kernels_of(state.index):
             phi = self.models.at(label, self.X_test)
@@ -335,13 +364,16 @@ class Filter:
                 found[state.index[row]] = np.asarray(state.rows[row, :, : self.models.rank] @ phi.T)
         return tuple(found)
 
-    def of_change_points(self, posterior: Posterior) -> tuple[FloatArray, ...]:
-        """What change points add to that covariance (P, P), of each model; () where curves have none."""
+    def change_point_covariances(self, posterior: Posterior) -> tuple[FloatArray, ...]:
+        """Return the covariance (P, P) that change points add to f at the test inputs under each model.
+
+        It is () if curves have no change points.
+        """
         shapes_of, state, P = self.models.change_points, posterior.state, len(self.X_test)
         if not len(shapes_of.sharp):
             return ()
         shapes, covariances = shapes_of.at(self.X_test), np.zeros((len(self.models), P, P))
-        covariances[state.index] = shapes_of.covariance_of_places(self.X_test, state.change_points.square)
+        covariances[state.index] = shapes_of.step_covariance(self.X_test, state.change_points.square)
         for label, rows in self.models.kernels_of(state.index):
             Q = state.rows[rows, :, : self.models.rank] @ self.models.at(label, self.X_test).T
             effects = shapes - Q.swapaxes(1, 2) @ state.change_points.G[rows]
@@ -351,12 +383,13 @@ class Filter:
     # ---- planning
 
     def intervals(self, posterior: Posterior, *clips: float) -> list[StageMeasurement]:
-        """Queries with an interval [low, high] of the residuals about the expected curve, for each half-width.
+        """Return queries about the expected curve g, one for each relative half-width in ``clips``.
 
-        The interval is +-c with c = clip sqrt(E (y - g)^2), cut to the range of outcomes. Before any stage g is 0.
+        The clipping interval of a column is [-c, c] with c = clip sqrt(E (y - g)^2), restricted to values that a
+        residual can have. The queries have no strategy yet. Before any stage g is 0.
         """
         g, h = self.curve(posterior), self.half_range
-        # a polynomial overshoots where the curve is cut, and the mean of a constant rounds
+        # a polynomial may exceed the range next to a node at which the curve was clipped, and a mean may by rounding
         least, most = (np.clip(end, -h, h) for end in self.columns.extremes(g))
         sd, queries = np.sqrt(self.mean_square(posterior, g)), []
         for clip in clips:
@@ -367,13 +400,16 @@ class Filter:
 
     def next_stage(
         self, posterior: Posterior, s: float, width: float | None, B: FloatArray | None = None
-    ) -> tuple[StageMeasurement, Linear]:
-        """The query of a stage, and its sums as an observation of the state. All of it follows from released numbers.
+    ) -> tuple[StageMeasurement, LinearSums]:
+        """Plan the next stage: return its query, and its sums as a linear observation of the state.
+
+        The plan is a function of released numbers.
 
         Args:
+            posterior: the posterior after the previous stages.
             s: noise multiplier of the sums.
-            width: half-width of the intervals over the predictive standard deviation; None for one of nearly least
-                expected risk among ``TUNING.widths``.
+            width: half-width of the intervals over the predictive standard deviation; None to choose it among
+                ``TUNING.widths`` by the expected risk.
             B: strategy (r, M); None for the best one.
         """
         posterior = posterior._replace(state=posterior.state.only(self.active(posterior)))
@@ -387,9 +423,13 @@ class Filter:
         return query._replace(B=B, noise_multiplier=s), linear
 
     def _of_least_risk(self, posterior: Posterior, s: float) -> tuple[StageMeasurement, FloatArray, CurveMoments]:
-        """Intervals, the strategy (r, M) that they were compared by, and moments of f - g under each active model."""
+        """Choose the width of the clipping intervals.
+
+        Returns the query with these intervals, the rough strategy (r, M) by which widths were compared, and the moments
+        of f - g under the active models.
+        """
         active = self.active(posterior)
-        index, shares = likeliest(self.models, posterior.weights, active)
+        index, shares = representative_models(self.models, posterior.weights, active)
         queries = self.intervals(posterior, *(self.clip * times for times in TUNING.widths))
         moments = curve_moments(posterior.state.only(active), self.curve(posterior))
         of_likeliest = moments.only(np.searchsorted(active, index))
@@ -399,12 +439,13 @@ class Filter:
         return queries[self._width(few, linears, shares, B, s)], B, moments
 
     def _width(
-        self, posterior: Posterior, linears: Sequence[Linear], shares: FloatArray, B: FloatArray, s: float
+        self, posterior: Posterior, linears: Sequence[LinearSums], shares: FloatArray, B: FloatArray, s: float
     ) -> int:
-        """The widest interval whose risk exceeds the least by at most ``TUNING.tied`` of what the stage saves.
+        """Return the index of the widest intervals whose risk is near the smallest.
 
-        All widths are judged by one strategy B (r, M), because strategies found for each width may differ by as much as
-        the widths do. Where that fails numerically, the narrowest interval is taken.
+        It may exceed the smallest risk by ``TUNING.tied`` times the reduction of the risk by the stage. All widths are
+        compared with one strategy B (r, M), because approximate solutions for different widths may differ by as much as
+        the widths do. If the risk cannot be computed, the narrowest intervals are chosen.
         """
         try:
             models = [self.moments(posterior, linear, shares) for linear in linears]
@@ -413,45 +454,54 @@ class Filter:
             return 0
         return widest_near_optimal(risks, TUNING.tied * (models[0].prior_risk - float(risks.min())))
 
-    def plan_stage(self, posterior: Posterior, linear: Linear, s: float, start: FloatArray | None = None) -> Strategy:
-        """Strategy B (r, M) of least risk of f over the columns, weighted by their records.
+    def plan_stage(
+        self, posterior: Posterior, linear: LinearSums, s: float, start: FloatArray | None = None
+    ) -> Strategy:
+        """Return the strategy B (r, M) that minimises the risk of f over the columns, weighted by their records.
 
-        Its columns have norm <= 1 and are multiples of 2^-20. It is planned for the second moments of the mixture, in
-        which each kernel has the likeliest of its noise variances and all of its weight.
+        Its columns have norm at most 1, and its entries are multiples of 2^-20. The risk is that of the second moments
+        of the mixture, in which each family of kernels is represented by one model (``representative_models``).
 
         Args:
-            linear: the stage's sums under the models that are read.
+            posterior: the posterior after the previous stages.
+            linear: the sums of the stage under the models that are still read.
             s: noise multiplier of the stage.
-            start: a B to start from.
+            start: a strategy (r, M) from which the solver starts; None for its own.
         """
-        index, shares = likeliest(self.models, posterior.weights, linear.index)
+        index, shares = representative_models(self.models, posterior.weights, linear.index)
         best = self._strategy(
             posterior, linear.only(index), shares, s, gap=self.gap, start=start, max_iterations=TUNING.steps
         )
         return quantised(best)
 
-    def _strategy(self, posterior: Posterior, linear: Linear, shares: FloatArray, s: float, **options: Any) -> Strategy:
-        """The best strategy; each column by itself where it cannot be found from the released numbers."""
+    def _strategy(
+        self, posterior: Posterior, linear: LinearSums, shares: FloatArray, s: float, **options: Any
+    ) -> Strategy:
+        """Return the best strategy, or the identity if the best one cannot be computed.
+
+        The stage has been paid for, so that no error may be raised here.
+        """
         try:
-            return solved(self.moments(posterior, linear, shares), s, **options)
+            return best_strategy(self.moments(posterior, linear, shares), s, **options)
         except _NUMERICAL:
             return identity_strategy(self.columns.size)
 
-    def moments(self, posterior: Posterior, linear: Linear, shares: FloatArray) -> RiskModel:
-        """One model with the second moments of the models of ``linear``, about the mean of each.
+    def moments(self, posterior: Posterior, linear: LinearSums, shares: FloatArray) -> RiskModel:
+        """Return the risk model with the average second moments of the models of ``linear``, each about its own mean.
 
         Args:
             shares: weights of these models (A,).
         """
         weights = shares / shares.sum()
         mean = Moments(*(np.tensordot(weights, part, axes=1) for part in self.moments_of(posterior, linear)))
-        return risk_model(mean, self.people, 1.0)
+        return risk_model(mean, self.record_counts, 1.0)
 
-    def moments_of(self, posterior: Posterior, linear: Linear) -> Moments:
-        """Moments of the sums and the curve under each model of ``linear``.
+    def moments_of(self, posterior: Posterior, linear: LinearSums) -> Moments:
+        """Return the moments of the sums and of the curve under each model of ``linear``.
 
-        K = T C T^T + rest and F = T C Phi^T with C = diag(prior) - rows^T rows. As Phi Phi^T is the prior covariance of
-        f over the columns, T diag(prior) T^T = diag(unit) Phi Phi^T diag(unit) + diag(gain^2 eta) + bias bias^T.
+        They are K = T C T^T + rest and F = T C Phi^T, with C = diag(prior) - rows^T rows. As Phi Phi^T is the prior
+        covariance of f over the columns and v_eta the prior variance of eta,
+        T diag(prior) T^T = diag(unit) Phi Phi^T diag(unit) + diag(gain^2 v_eta) + bias bias^T.
         """
         state = posterior.state.only(linear.index)
         k, M, unit = self.models.rank, self.columns.size, linear.unit[:, :, None]
@@ -468,30 +518,49 @@ class Filter:
             K += unit.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]
             K += of_sums[..., 2 * M :] @ linear.bias.T
             F += of_sums[..., :M]
-        own = linear.own + linear.gain**2 * (1 + KAPPA) * self.people * self.models.in_columns(state.noise_variance)
+        own = linear.own + linear.gain**2 * (1 + KAPPA) * self.record_counts * self.models.in_columns(
+            state.noise_variance
+        )
         return Moments(K + linear.rest, own, F, state.variance_over_cells)
 
     # ---- local dispersion
 
     def dispersion_filter(self) -> Filter:
-        """Models of 2 (a / A - usual), see ``dispersion``, on the same columns and test inputs, from the box alone."""
+        """Return the filter for the scaled distances 2 (a / A - usual), on the same columns and test inputs.
+
+        See ``dispersion``. Its models follow from the box alone.
+        """
         models, columns = self.dispersion.models, self.dispersion.columns
         return replace(self, columns=columns, models=models, half_range=1.0, gap=TUNING.distance_gap, is_binary=False)
 
     def plan_distances(self, usual: float, s: float) -> Strategy:
-        """Strategy of the distances, ``usual`` being the expected a / A."""
+        """Return the strategy for measuring distances.
+
+        Args:
+            usual: expected a / A.
+            s: noise multiplier of the distances.
+        """
         filtered = self.dispersion_filter()
-        prior = filtered.begin()
+        prior = filtered.prior()
         return filtered.plan_stage(prior, filtered.linearised(prior, filtered.distance_query(NOTHING, usual, s)), s)
 
     def distance_query(self, B: FloatArray, usual: float, s: float, z: FloatArray = NOTHING) -> StageMeasurement:
-        """Sums of a / A - 1/2 = (v + 2 usual - 1) / 2 of the models' v = 2 (a / A - usual); none is clipped."""
+        """Return the query for sums of a / A - 1/2, as the dispersion filter sees it.
+
+        In its variable v = 2 (a / A - usual) this is (v + 2 usual - 1) / 2, which is not clipped.
+
+        Args:
+            B: strategy (r, M).
+            usual: expected a / A.
+            s: standard deviation of the noise on each entry of z.
+            z: released numbers (r,), once they are measured.
+        """
         centre, one = 2 * usual - 1, np.ones(self.columns.size)
         zero = np.zeros(len(self.columns.nodes))
         return StageMeasurement(B, -one - centre, one - centre, s, zero, z, clips=False)
 
     def read_distances(self, distances: Distances) -> LocalDispersion:
-        """E a at the test inputs, from noisy sums of distances. Spends nothing."""
+        """Return the posterior of E a / A at the test inputs, given noisy sums of distances. Spends no budget."""
         read, usual = self._distances_read(distances)
         scaled = self.dispersion_filter().predict(read)
         mean = scaled.mean[0]
@@ -499,17 +568,23 @@ class Filter:
         return dispersion_of(mean, square - mean**2, usual, distances.threshold)
 
     def _distances_read(self, distances: Distances) -> tuple[Posterior, float]:
-        """Posterior of 2 (a / A - usual) given noisy sums of distances, and the expected a / A."""
+        """Return the posterior of 2 (a / A - usual) given noisy sums of distances, and usual, the expected a / A."""
         filtered, usual = self.dispersion_filter(), float(usual_distance(distances.sd / distances.threshold))
         query = filtered.distance_query(distances.B, usual, distances.s, distances.z)
-        return filtered.after(filtered.begin(), query), usual
+        return filtered.after(filtered.prior(), query), usual
 
     def with_local_noise(
         self, posterior: Posterior, stages: Sequence[StageMeasurement], distances: Distances | None
     ) -> Posterior:
-        """Posterior given the same stages, read again with the local dispersion as noise variance. Spends nothing.
+        """Return the posterior given the same stages, read again with the local dispersion as noise variance.
 
-        Where the dispersion hardly differs between columns, the posterior stays as it is.
+        The posterior is unchanged if the dispersion hardly differs between columns, or by no more than its uncertainty.
+        This is post-processing and spends no budget.
+
+        Args:
+            posterior: the posterior given all stages, with the same noise variance in all columns.
+            stages: all stages.
+            distances: the measured distances; None if there are none.
         """
         if distances is None or self.is_binary:
             return posterior
@@ -520,15 +595,19 @@ class Filter:
         of_curve = self.mean_square(posterior, self.curve(posterior))
         of_curve = np.maximum(of_curve - self.models.in_columns(self._noise_variance(posterior)), 0.0)
         found = dispersion_of(mean, square - mean**2, usual, distances.threshold)
-        local, share = found.about_curve(of_curve), self.people / self.people.sum()
-        scatter = np.maximum(local / (share @ local), TUNING.least_scatter)
-        uneven = math.sqrt(share @ (scatter - 1) ** 2) > TUNING.uneven
+        local, share = found.about_curve(of_curve), self.record_counts / self.record_counts.sum()
+        relative_noise = np.maximum(local / (share @ local), TUNING.least_relative_noise)
+        uneven = math.sqrt(share @ (relative_noise - 1) ** 2) > TUNING.uneven
         if not uneven or share @ (found.mean - share @ found.mean) ** 2 < share @ found.variance:
             return posterior
-        return replace(self, models=replace(self.models, scatter=scatter)).read(stages)
+        return replace(self, models=replace(self.models, relative_noise=relative_noise)).read(stages)
 
     def with_dispersion(self, prediction: Mixture, distances: Distances | None) -> Mixture:
-        """The same prediction at the test inputs, with the local dispersion of outcomes there."""
+        """Return a prediction at the test inputs with the local dispersion of outcomes.
+
+        For yes/no outcomes the dispersion follows from the mean. For others it is unknown unless distances were
+        measured, and the prediction is returned unchanged.
+        """
         if self.is_binary:
             return with_binary(prediction, self.half_range)
         if distances is None:
@@ -547,14 +626,18 @@ def filter_of(
     is_binary: bool = False,
     change_points: bool = True,
 ) -> Filter:
-    """Every model on public columns; ``with_counts`` and ``at`` set the counts and test inputs.
+    """Return the filter for a mixture of models on public columns.
+
+    Its counts are equal and its test input is a placeholder, until ``with_counts`` and ``at`` set them.
 
     Args:
-        n: number of records, or of people where they count once each.
+        models: the models of the mixture.
+        columns: the columns of the strategies.
+        n: number of records, or of people if each counts once.
         half_range: half the range of the outcomes, in model units.
-        clip: half-width of the narrowest interval over the predictive standard deviation.
-        gap: relative gap of each strategy at which the solver stops.
-        is_binary: whether every outcome is at one end of the range.
+        clip: half-width of the narrowest clipping interval over the predictive standard deviation.
+        gap: relative gap at which the solver of strategies stops.
+        is_binary: whether outcomes are yes/no.
         change_points: whether curves may have change points.
     """
     shapes = None

@@ -34,7 +34,7 @@ _LEVELS: FloatArray = np.concatenate([_CENTILES, 1 - _CENTILES[-2::-1]])
 _LEAST_SHAPE = 1e-12
 
 
-class People(NamedTuple):
+class OutcomeDistribution(NamedTuple):
     """Distribution of outcomes about the curve at P points, for D draws.
 
     Attributes:
@@ -75,7 +75,7 @@ class Mixture:
         variances: of f (D, M, P).
         noise_variances: of an output given f (M,).
         weights: (D, M), each row of sum 1.
-        people: distribution of outcomes about the curve, if it was measured or follows; replaces ``noise_variances``.
+        outcomes: distribution of outcomes about the curve, if it was measured or follows; replaces ``noise_variances``.
         fit: of each draw, D of them, or none: quantiles are farther from the mean by the factor ``Fit.widened``.
     """
 
@@ -83,7 +83,7 @@ class Mixture:
     variances: FloatArray
     noise_variances: FloatArray
     weights: FloatArray
-    people: People | None = None
+    outcomes: OutcomeDistribution | None = None
     fit: tuple[Fit, ...] = ()
 
     @property
@@ -151,13 +151,15 @@ class Mixture:
         below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
         return below
 
-    def _skewed(self, of: IntervalTarget) -> People | None:
-        return self.people if of == "outputs" and self.people is not None and self.people.skew is not None else None
+    def _skewed(self, of: IntervalTarget) -> OutcomeDistribution | None:
+        return (
+            self.outcomes if of == "outputs" and self.outcomes is not None and self.outcomes.skew is not None else None
+        )
 
     def _sds(self, of: IntervalTarget) -> FloatArray:
         if of not in ("outputs", "function"):
             raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
-        people = self.noise_variances[:, None] if self.people is None else self.people.variance[:, None]
+        people = self.noise_variances[:, None] if self.outcomes is None else self.outcomes.variance[:, None]
         sds: FloatArray = np.sqrt(self.variances + (people if of == "outputs" else 0.0))
         return sds
 
@@ -169,21 +171,23 @@ def stack_draws(parts: Sequence[Mixture]) -> Mixture:
         means=np.concatenate([part.means for part in parts]),
         variances=np.concatenate([part.variances for part in parts]),
         weights=np.concatenate([part.weights for part in parts]),
-        people=_people_of([part.people for part in parts]),
+        outcomes=_stacked_outcomes([part.outcomes for part in parts]),
         fit=tuple(fit for part in parts for fit in part.fit),
     )
 
 
-def _people_of(parts: Sequence[People | None]) -> People | None:
+def _stacked_outcomes(parts: Sequence[OutcomeDistribution | None]) -> OutcomeDistribution | None:
     present = [part for part in parts if part is not None]
     if not present:
         return None
     skews = [part.skew for part in present if part.skew is not None]
-    return People(np.concatenate([part.variance for part in present]), np.concatenate(skews) if skews else None)
+    return OutcomeDistribution(
+        np.concatenate([part.variance for part in present]), np.concatenate(skews) if skews else None
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Joint:
+class JointPosterior:
     """f at P test inputs ~ sum_m w_m N(mean_m, covariance_m), given one release, in model units.
 
     Attributes:
@@ -197,7 +201,7 @@ class Joint:
     models: tuple[Model, ...]
     X_test: FloatArray
     means: FloatArray
-    shared: tuple[FloatArray, ...]
+    cross_covariances: tuple[FloatArray, ...]
     weights: FloatArray
     fit: tuple[Fit, ...] = ()
     change_points: tuple[FloatArray, ...] = ()
@@ -239,7 +243,7 @@ class Joint:
 
     def _covariance(self, m: int) -> FloatArray:
         prior = self.models[m].kernel(self.X_test, self.X_test)
-        covariance: FloatArray = prior - self.shared[m].T @ self.shared[m]
+        covariance: FloatArray = prior - self.cross_covariances[m].T @ self.cross_covariances[m]
         return covariance + self.change_points[m] if self.change_points else covariance
 
 
@@ -286,9 +290,9 @@ class MixtureUncertainty:
         Raises:
             ValueError: the release did not measure it.
         """
-        if self.prediction.people is None:
+        if self.prediction.outcomes is None:
             raise ValueError("this release did not measure how far outcomes are from the curve; Bayes cloaking does")
-        return self.outcome.scale * np.sqrt(self.prediction.people.variance)
+        return self.outcome.scale * np.sqrt(self.prediction.outcomes.variance)
 
     def _in_unit(self, values: FloatArray) -> FloatArray:
         return self.outcome.midpoint + self.outcome.scale * values

@@ -15,7 +15,7 @@ from .model import Model, kernel_of
 from .tuning import TUNING
 
 
-def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
+def with_phases(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
     """The same models for inputs that are followed by their phases; unchanged if no input has a period."""
     if not periods:
         return tuple(models)
@@ -26,7 +26,9 @@ def on_dates(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
     return tuple(replace(model, kernel=_of_numbers(model.kernel, periods, dated)) for model in models)
 
 
-def waving(models: Sequence[Model], box: Sequence[tuple[float, float]], periods: Periods) -> tuple[Model, ...]:
+def with_periodic_component(
+    models: Sequence[Model], box: Sequence[tuple[float, float]], periods: Periods
+) -> tuple[Model, ...]:
     """The same models with a periodic component of equal variance in each; unchanged if no input has a period.
 
     Args:
@@ -42,7 +44,7 @@ def waving(models: Sequence[Model], box: Sequence[tuple[float, float]], periods:
     return tuple(replace(model, kernel=_of_numbers(model.kernel, periods, waved)) for model in models)
 
 
-def with_waves(
+def with_periodic_models(
     plain: Sequence[Model],
     box: Sequence[tuple[float, float]],
     half_range: float,
@@ -77,7 +79,7 @@ def with_waves(
         for noise in noise_sds
     ]
     whole = sum(model.weight for model in plain) / sum(model.weight for model in waves)
-    return (*on_dates(plain, periods), *(replace(model, weight=whole * model.weight) for model in waves))
+    return (*with_phases(plain, periods), *(replace(model, weight=whole * model.weight) for model in waves))
 
 
 def _waves(

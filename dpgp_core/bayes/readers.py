@@ -17,7 +17,7 @@ from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from_zero
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, MeasuredPositions, Stage, StageSquares
 from ..table import Dataset
-from .cells import OccupiedGrid
+from .cells import LocatedGrid
 from .clusters import Clusters
 from .counts import Counts, Positions, known_counts
 from .engine import Reader
@@ -55,7 +55,7 @@ class RecordReader(Reader):
         """See ``engine.Reader``."""
         X, cells = self._dataset.X, self._columns.size
         measurement = from_zero(np.eye(cells), np.ones(cells), (0.0, 1.0), query.s)
-        z = np.array([self._measured(measurement, t) for t in self._columns.offsets(X)[self._columns.numbers]])
+        z = np.array([self._measured(measurement, t) for t in self._columns.offsets(X)[self._columns.numeric_sides]])
         self._positions, self._at = MeasuredPositions(measurement=measurement, z=z), self._columns.polynomial(X)
         return query._replace(s=measurement.noise_sd, z=z)
 
@@ -116,7 +116,7 @@ class RecordReader(Reader):
 
     def _known(self, counts: Counts) -> KnownCounts:
         """Counts of public inputs."""
-        assert isinstance(self._columns, OccupiedGrid | Clusters)
+        assert isinstance(self._columns, LocatedGrid | Clusters)
         return KnownCounts(numbers=counts.mean, people=self._weights is not None, places=self._columns.places)
 
     def _residuals(self, g: FloatArray) -> FloatArray:

@@ -22,12 +22,12 @@ from ..linalg import check_columns
 from ..measurement.fit import Fit
 from ..measurement.measurement import KnownCounts
 from ..measurement.statistics import CellStatistics, Statistics
-from .cells import CellGrid, OccupiedGrid
+from .cells import CellGrid, LocatedGrid
 from .clusters import Clusters
 from .filter import Columns, Filter, Posterior, filter_of
-from .mixture import Joint, Mixture, People
+from .mixture import JointPosterior, Mixture, OutcomeDistribution
 from .model import Model, across_levels, models_of, rough_share
-from .periodic import on_dates
+from .periodic import with_phases
 from .queries import Measured
 from .readers import measured_of
 from .record_reading import read_records
@@ -42,7 +42,7 @@ class CurvePosterior:
         curve: the models' predictions, with the local dispersion of outcomes where it was measured.
         log_evidence: log density of the sums of outcomes under each model (M,).
         covariances: computes Q (R, P) of each model and what change points add to the covariance of f (P, P), see
-            ``mixture.Joint``. They are made only when they are asked for: (P, P) is large for many test inputs.
+            ``mixture.JointPosterior``. They are computed only on demand, because (P, P) is large for many test inputs.
     """
 
     models: tuple[Model, ...]
@@ -51,14 +51,14 @@ class CurvePosterior:
     log_evidence: FloatArray
     covariances: Callable[[], tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]]
 
-    def joint(self) -> Joint:
+    def joint(self) -> JointPosterior:
         """The joint posterior of f at all test inputs."""
         shared, of_change_points = self.covariances()
-        return Joint(
+        return JointPosterior(
             models=self.models,
             X_test=self.X_test,
             means=self.curve.means[0],
-            shared=shared,
+            cross_covariances=shared,
             weights=self.curve.weights[0],
             fit=self.curve.fit,
             change_points=of_change_points,
@@ -66,7 +66,7 @@ class CurvePosterior:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reading:
+class ReleaseReading:
     """One release and the models it is read by. It holds no outcome: all of it is post-processing.
 
     Attributes:
@@ -94,7 +94,10 @@ class Reading:
         if self.statistics is not None:
             found = read_records(self.statistics, self.models, X_test)
             return CurvePosterior(
-                curve=found.curve, log_evidence=found.log_evidence, covariances=lambda: (found.shared, ()), **common
+                curve=found.curve,
+                log_evidence=found.log_evidence,
+                covariances=lambda: (found.cross_covariances, ()),
+                **common,
             )
         filtered, posterior = self._read
         filtered = filtered.at(X_test)
@@ -102,7 +105,7 @@ class Reading:
         return CurvePosterior(
             curve=filtered.with_dispersion(filtered.predict(posterior), self.measured.distances),
             log_evidence=posterior.state.log_evidence,
-            covariances=lambda: (filtered.shared(posterior), filtered.of_change_points(posterior)),
+            covariances=lambda: (filtered.cross_covariances(posterior), filtered.change_point_covariances(posterior)),
             **common,
         )
 
@@ -123,24 +126,28 @@ class Reading:
         return filtered, filtered.with_local_noise(posterior, self.measured.stages, self.measured.distances)
 
 
-def read(statistics: Statistics | CellStatistics, models: Sequence[Model], *, change_points: bool = True) -> Reading:
+def read(
+    statistics: Statistics | CellStatistics, models: Sequence[Model], *, change_points: bool = True
+) -> ReleaseReading:
     """A released statistic read with some models (M), in model units.
 
     Args:
         change_points: whether curves may have change points, see ``changepoints``; False for the models alone.
     """
     if isinstance(statistics, Statistics):
-        return Reading(models=tuple(models), x_box=statistics.x_box, statistics=statistics)
+        return ReleaseReading(models=tuple(models), x_box=statistics.x_box, statistics=statistics)
     columns = columns_of(statistics)
     filtered = filter_of(
-        on_dates(models, columns.periods),
+        with_phases(models, columns.periods),
         columns,
         statistics.n,
         statistics.half_range,
         is_binary=statistics.reading == "yes/no",
         change_points=change_points,
     )
-    return Reading(models=tuple(models), x_box=statistics.x_box, filtered=filtered, measured=measured_of(statistics))
+    return ReleaseReading(
+        models=tuple(models), x_box=statistics.x_box, filtered=filtered, measured=measured_of(statistics)
+    )
 
 
 def columns_of(statistics: CellStatistics) -> Columns:
@@ -152,7 +159,7 @@ def columns_of(statistics: CellStatistics) -> Columns:
         return Clusters(box=tuple(box), ends=statistics.clusters, places=counts.places, periods=periods)
     assert statistics.per_side is not None
     cells: dict[str, Any] = {"box": box, "per_side": statistics.per_side, "periods": periods}
-    return OccupiedGrid(**cells, places=counts.places) if isinstance(counts, KnownCounts) else CellGrid(**cells)
+    return LocatedGrid(**cells, places=counts.places) if isinstance(counts, KnownCounts) else CellGrid(**cells)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -219,8 +226,8 @@ def refit(
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
     mixture = read(statistics, across_levels(pairs, statistics.x_box), change_points=change_points).at(X_test).curve
-    if mixture.people is not None:
-        mixture = replace(mixture, people=People(mixture.people.variance))  # normal, as the models are
+    if mixture.outcomes is not None:
+        mixture = replace(mixture, outcomes=OutcomeDistribution(mixture.outcomes.variance))  # normal, as the models are
     return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)
 
 
@@ -287,14 +294,14 @@ def difference(
     return Difference(X=points[0], mixture=contrast(reading.at(np.vstack(points)).joint()), y_scale=statistics.y_scale)
 
 
-def contrast(joint: Joint) -> Mixture:
+def contrast(joint: JointPosterior) -> Mixture:
     """F at the first half of a joint posterior's points less f at the second, point by point (P,); one draw.
 
     Variance = k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, q the columns of Q; curves of groups have no change_points.
     """
     P = len(joint.X_test) // 2
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []
-    for model, Q in zip(joint.models, joint.shared, strict=True):
+    for model, Q in zip(joint.models, joint.cross_covariances, strict=True):
         prior = model.kernel.diagonal(a) + model.kernel.diagonal(b)
         covariance = [float(model.kernel(a[i : i + 1], b[i : i + 1])[0, 0]) for i in range(P)]
         q = Q[:, :P] - Q[:, P:]

@@ -74,7 +74,7 @@ class RecordPosterior(NamedTuple):
     """
 
     curve: Mixture
-    shared: tuple[FloatArray, ...]
+    cross_covariances: tuple[FloatArray, ...]
     log_evidence: FloatArray
 
 

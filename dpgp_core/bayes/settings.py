@@ -25,7 +25,7 @@ from ..seasons import Periods, check_periods
 from ..table import Dataset, Kind
 from .budget import BudgetSplit, split_budget
 from .model import Model, models_of, rough_share
-from .periodic import with_waves
+from .periodic import with_periodic_models
 from .tuning import TUNING
 
 MOST_STAGES = 10
@@ -99,7 +99,7 @@ class BayesSettings:
     periods: Sequence[float | None] | None = None
 
     def __post_init__(self) -> None:
-        _ = self.noise_multiplier, self.waves
+        _ = self.noise_multiplier, self.checked_periods
         check_positive("clip", self.clip)
         check_positive("gap", self.gap)
         if self.protects not in ("outputs", "inputs and outputs"):
@@ -151,7 +151,7 @@ class BayesSettings:
         )
 
     @property
-    def waves(self) -> Periods:
+    def checked_periods(self) -> Periods:
         """``periods``; () where no input has one."""
         return check_periods(self.periods, len(self.periods or ()))
 
@@ -165,7 +165,9 @@ class BayesSettings:
         Locations in cells are measured if there are many people for the budget; otherwise noise would leave open where
         in their cells the records are.
         """
-        located = self._inputs_too and people >= TUNING.many_to_locate * self.noise_multiplier and not self.waves
+        located = (
+            self._inputs_too and people >= TUNING.many_to_locate * self.noise_multiplier and not self.checked_periods
+        )
         return split_budget(
             self.noise_multiplier, kind, self.stages_of(kind, people), inputs_too=self._inputs_too, locations=located
         )
@@ -199,7 +201,7 @@ class BayesSettings:
         noises = noise_sds_for(reading, x_box)
         rough = rough_share(people, self.noise_multiplier)
         plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
-        return with_waves(plain, x_box, half_range, self.waves, noises, rough)
+        return with_periodic_models(plain, x_box, half_range, self.checked_periods, noises, rough)
 
     def models_of_release(self, statistics: CellStatistics) -> tuple[Model, ...]:
         """The mixture, in model units, that a release of this mechanism was read with when it was made."""

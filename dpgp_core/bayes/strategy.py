@@ -57,7 +57,7 @@ def identity_strategy(columns: int) -> Strategy:
     return Strategy(B=np.eye(columns), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
 
 
-def likeliest(models: ModelSet, weights: FloatArray, among: IndexArray) -> tuple[IndexArray, FloatArray]:
+def representative_models(models: ModelSet, weights: FloatArray, among: IndexArray) -> tuple[IndexArray, FloatArray]:
     """One model of each family of kernels that counts, ascending, and the weight of the whole family.
 
     The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
@@ -105,7 +105,7 @@ def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel
     )
 
 
-def solved(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -> Strategy:
+def best_strategy(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -> Strategy:
     """The best strategy by ``bayes``, at noise multiplier s.
 
     Where people are very many and nothing is known, each cell by itself is as good as any: where the first steps from

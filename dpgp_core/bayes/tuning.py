@@ -270,7 +270,7 @@ class Tuning:
     # [bayes_tails, outcomes].
     uneven: float = 0.5
     # Least noise variance in a column over its mean [convention: standard deviations that differ tenfold].
-    least_scatter: float = 0.01
+    least_relative_noise: float = 0.01
     # Least residual standard deviation over A [outcomes: counts of few values, all of which may be on the curve].
     least_dispersion: float = 1e-3
     # Prior standard deviation of the skewness of outcomes [outcomes].
@@ -281,10 +281,10 @@ class Tuning:
     # ---- state.py: locations within cells
 
     # Shares of the variance from one shared location in a cell, equally probable [random_worlds, inputs: towns].
-    place_shares: tuple[float, ...] = (0.0, 0.05, 0.25, 1.0)
+    location_shares: tuple[float, ...] = (0.0, 0.05, 0.25, 1.0)
     # Times that variance in the state, because the location is the same in all stages with narrow intervals [inputs,
     # outcomes: gamma outcomes of two groups are covered by 0.96 of the intervals instead of 0.72].
-    same_place: float = 4
+    shared_location_factor: float = 4
 
     # ---- changepoints.py
 

@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 from ..arrays import FloatArray
 from ..bayes.mixture import MixtureUncertainty
 from ..bayes.model import weights_of
-from ..bayes.reading import Reading
+from ..bayes.reading import ReleaseReading
 from ..gp.uncertainty import IntervalTarget
 from ..reading.writing import Declared
 from ..table import Column, Outcome
@@ -34,7 +34,7 @@ _ROWS = 4096  # test inputs predicted at a time
 class FittedReading:
     """A release of Bayes cloaking, with the models it is read by. It holds no outcome: all of it is post-processing."""
 
-    reading: Reading
+    reading: ReleaseReading
     outcome: Outcome
     columns: tuple[Column, ...]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..accounting.guarantee import Guarantee, Protects
-from ..bayes.reading import Reading
+from ..bayes.reading import ReleaseReading
 from ..dates import Format
 from ..kernels import Stationary
 from ..levels import Interval, check_codes
@@ -143,7 +143,7 @@ class DPGaussianProcessRegressor(Predicting):
             n_features_in_=dataset.dim,
             statistics_=release.statistics[0] if rng is None else None,
             reading_=FittedReading(
-                reading=Reading(
+                reading=ReleaseReading(
                     models=plan.models,
                     measured=release.measured[0],
                     x_box=plan.outcome.x_box,

@@ -310,5 +310,5 @@ def _heights(products: FloatArray, change_points: ChangePoints, noise_variance: 
         return np.zeros(0), 0.0
     white = sturdy_cholesky(products, _TINY).T
     variances = change_points.variances_under(noise_variance)[None]
-    state = change_points.after(change_points.before(variances), white[None, :, 1:], white[None, :, 0], variances)
+    state = change_points.updated(change_points.prior(variances), white[None, :, 1:], white[None, :, 0], variances)
     return state.mean[0], float(state.log_evidence[0])

@@ -295,7 +295,7 @@ class KnownCounts:
         numbers: whole numbers >= 0 (M,), or multiples of 2^-20 if records are rows of people who count once each.
         people: whether records are rows of people.
         places: locations of the records within the cells, as a weight of each node (F,), see
-            ``bayes.cells.OccupiedGrid``.
+            ``bayes.cells.LocatedGrid``.
 
     Raises:
         ValueError: numbers are negative, or not multiples of 1 or 2^-20.

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import FloatArray
-from ..bayes.cells import OccupiedGrid, cells_of, finer_where_used, occupied
-from ..bayes.clusters import Clusters, adapts, clusters_of
+from ..bayes.cells import LocatedGrid, cells_of, finer_where_used, located_grid
+from ..bayes.clusters import Clusters, clusters_of, uses_clusters
 from ..bayes.counts import Counts, public_counts
 from ..bayes.engine import run
 from ..bayes.filter import Columns, Filter, filter_of
@@ -198,10 +198,10 @@ class BayesCloaking(BayesSettings, Mechanism):
         if public:
             check_columns(np.empty((1, len(box))), dataset.X)
             check_codes(dataset.X, box)
-            if adapts(box, dataset.X, self.waves):
-                return clusters_of(box, dataset.X, self.waves, dataset.person)
-        grid = cells_of(box, n, self.noise_multiplier, self.waves, public=public)
-        return occupied(finer_where_used(grid, dataset.X), dataset.X, dataset.person) if public else grid
+            if uses_clusters(box, dataset.X, self.checked_periods):
+                return clusters_of(box, dataset.X, self.checked_periods, dataset.person)
+        grid = cells_of(box, n, self.noise_multiplier, self.checked_periods, public=public)
+        return located_grid(finer_where_used(grid, dataset.X), dataset.X, dataset.person) if public else grid
 
     def measure(
         self,
@@ -276,6 +276,6 @@ class BayesCloaking(BayesSettings, Mechanism):
         if isinstance(columns, Clusters):
             found = columns.filled(dataset.X, dataset.person).places
             return "" if np.array_equal(columns.places, found) else "other records"
-        assert isinstance(columns, OccupiedGrid)
-        found = occupied(columns, dataset.X, dataset.person).places
+        assert isinstance(columns, LocatedGrid)
+        found = located_grid(columns, dataset.X, dataset.person).places
         return "" if np.array_equal(columns.places, found) else "other records"

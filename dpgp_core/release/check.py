@@ -19,7 +19,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray, lattice
 from ..bayes.mixture import Mixture, MixtureUncertainty
 from ..bayes.model import Model
-from ..bayes.reading import Difference, Reading, Refit, difference, read, refit
+from ..bayes.reading import Difference, Refit, ReleaseReading, difference, read, refit
 from ..bounds.buying import Purchase
 from ..figures.drawing import Curve, draw_curves, draw_grid
 from ..figures.sheet import new_axes
@@ -182,7 +182,7 @@ class LoadedRelease:
         return ax
 
     @cached_property
-    def _reading(self) -> Reading:
+    def _reading(self) -> ReleaseReading:
         return read(self.statistics, self.models)
 
     def prediction(self, X: FloatArray) -> MixtureUncertainty:

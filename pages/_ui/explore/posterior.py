@@ -12,7 +12,7 @@ from scipy.special import softmax
 from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty
 from dpgp_core.bayes.model import Model, across_levels
-from dpgp_core.bayes.periodic import waving
+from dpgp_core.bayes.periodic import with_periodic_component
 from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.gp.uncertainty import IntervalTarget
@@ -114,7 +114,7 @@ class Filtered:
     @property
     def knows_people(self) -> bool:
         """Whether the release holds how far people are apart, and so has centiles."""
-        return self.mixture.people is not None and self.uncertainty.outcome.kind != "yes/no"
+        return self.mixture.outcomes is not None and self.uncertainty.outcome.kind != "yes/no"
 
     def centile(self, centile: float) -> FloatArray:
         """Value (P,) that so many in 100 further people stay below, in the output's unit."""
@@ -127,12 +127,12 @@ class Filtered:
 
 def _at(mixture: Mixture, rows: slice) -> Mixture:
     """The same at some of its points."""
-    people = mixture.people
+    people = mixture.outcomes
     return replace(
         mixture,
         means=mixture.means[..., rows],
         variances=mixture.variances[..., rows],
-        people=None if people is None else people._replace(variance=people.variance[..., rows]),
+        outcomes=None if people is None else people._replace(variance=people.variance[..., rows]),
     )
 
 
@@ -151,7 +151,7 @@ def filtered(
     half = (high - low) / statistics.y_scale / 2
     models = across_levels(models_of(kernel, shares_of(statistics.x_box), half), statistics.x_box)
     if isinstance(statistics, CellStatistics):
-        models = waving(models, statistics.x_box, statistics.periods)
+        models = with_periodic_component(models, statistics.x_box, statistics.periods)
     predicted = read(statistics, models).at(X_test)
     itself = read(statistics, own).at(X_test).curve if own else predicted.curve
     declared = [each.levels for each in statistics.columns if each.levels is not None]

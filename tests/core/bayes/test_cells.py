@@ -246,7 +246,9 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     error, [T] = sums.std(axis=0) / np.sqrt(worlds), linear.T
     assert (np.abs(sums.mean(axis=0) - linear.mean[0]) < 6 * error + 1e-3 * COUNTS).all()
     expected = T @ _covariance(state) @ T.T + linear.rest[0]
-    expected -= np.diag(linear.place[0] * (1 - 1 / (TUNING.same_place * COUNTS)))  # here each has a place of its own
+    expected -= np.diag(
+        linear.place[0] * (1 - 1 / (TUNING.shared_location_factor * COUNTS))
+    )  # here each has a place of its own
     scale = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
     assert np.abs((np.cov(sums.T) - expected) / scale).max() < 0.08
 
@@ -278,7 +280,7 @@ def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together():
         linear = linearise(SURE, state, WIDE, 10.0, residual_variance_of(0.2))
         [T] = linear.T
         S = B @ (T @ _covariance(state) @ T.T + linear.rest[0]) @ B.T + 0.3**2 * np.eye(4)
-        for i, share in enumerate(TUNING.place_shares):
+        for i, share in enumerate(TUNING.location_shares):
             left_out = np.diag((1 - share) * linear.place[0])
             by_share[i] += multivariate_normal(B @ linear.mean[0], S - B @ left_out @ B.T).logpdf(z)
         state = updated_state(state, linear, B, 0.3, z)

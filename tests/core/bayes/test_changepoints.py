@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World, wage
 from dpgp_core.bayes import changepoints
 from dpgp_core.bayes import filter as filter_module
-from dpgp_core.bayes.cells import CellGrid, occupied
+from dpgp_core.bayes.cells import CellGrid, located_grid
 from dpgp_core.bayes.changepoints import change_points_of, no_change_points
 from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.filter import filter_of
@@ -32,7 +32,7 @@ SHARE, AMPLITUDES = TUNING.change_point_share, TUNING.change_point_variances
 OF_CELLS = change_points_of(CELLS, LARGE)
 STEPS = CELLS.size - 1
 J = len(OF_CELLS.sharp)
-FOUND = OF_CELLS.before(np.ones((1, 2)))._replace(
+FOUND = OF_CELLS.prior(np.ones((1, 2)))._replace(
     squares=np.array([[2.0], [0], [0]])[None] * np.eye(1, J, 1)
 )  # the second step
 
@@ -122,7 +122,7 @@ def test_what_a_break_explains_is_taken_off_the_misfit_of_each_stage(model):
     state, seen = stages(model)
     weights, found = softmax([log for log, *_ in by_hand(model, seen)]), by_hand(model, seen)
     found_so_far = state.change_points
-    G, white, ends = found_so_far.G[0], found_so_far.white[0], np.cumsum([0, *found_so_far.numbers])
+    G, white, ends = found_so_far.G[0], found_so_far.white[0], np.cumsum([0, *found_so_far.stage_sizes])
     for stage, (first, last) in enumerate(pairwise(ends)):
         expected = 0.0
         for weight, (_, j, mean, covariance) in zip(weights, found, strict=True):
@@ -159,12 +159,12 @@ def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
         at = np.interp(u, phi[:, j], X[:, 0]) if j else (0.5 + u) / 6
         means = np.clip((np.arange(1, 7) / 6 - np.clip(at, 0, 1)[:, None]) * 6, 0, 1)
         np.testing.assert_allclose(means.mean(axis=0), [phi[cells == c, j].mean() for c in range(6)], atol=0.01)
-        np.testing.assert_allclose(OF_CELLS.unsure[:, j], means.var(axis=0), atol=2e-3)
+        np.testing.assert_allclose(OF_CELLS.step_variance[:, j], means.var(axis=0), atol=2e-3)
     points = X[[900, 1100, 1150]]
     step = u[:, None] < OF_CELLS.at(points)[:, 1]
-    [of_places] = OF_CELLS.covariance_of_places(points, FOUND.square)
+    [of_places] = OF_CELLS.step_covariance(points, FOUND.square)
     np.testing.assert_allclose(of_places, 2 * np.cov(step.T, bias=True), atol=0.02)
-    np.testing.assert_allclose(OF_CELLS.unsure_at(points) @ FOUND.square[0], of_places.diagonal())
+    np.testing.assert_allclose(OF_CELLS.step_variance_at(points) @ FOUND.square[0], of_places.diagonal())
 
 
 PLACES_OF_PEOPLE = np.array([[0.1], [0.2], [0.45], [0.5 + 1e-9], [0.75], [0.99]])  # one of each cell
@@ -172,26 +172,26 @@ PLACES_OF_PEOPLE = np.array([[0.1], [0.2], [0.45], [0.5 + 1e-9], [0.75], [0.99]]
 
 def test_where_all_of_a_cell_stand_at_one_place_f_is_known_there_wherever_a_step_is():
     """What is open beside them is between them and there: 20,000 places of a step from 1/4 to 5/12."""
-    seen = OF_CELLS.on(occupied(CELLS, np.repeat(PLACES_OF_PEOPLE, 7, axis=0)))
+    seen = OF_CELLS.given_locations(located_grid(CELLS, np.repeat(PLACES_OF_PEOPLE, 7, axis=0)))
     np.testing.assert_allclose(seen.cells, seen.at(PLACES_OF_PEOPLE), atol=1e-12)
-    np.testing.assert_allclose(seen.unsure_at(PLACES_OF_PEOPLE), 0, atol=1e-6)
+    np.testing.assert_allclose(seen.step_variance_at(PLACES_OF_PEOPLE), 0, atol=1e-6)
     np.testing.assert_allclose(seen.within(FOUND), 0, atol=1e-9)
     X = np.array([[0.26], [0.31], [0.38], [0.45]])
     u = np.random.default_rng(3).uniform(size=(20_000, 1))
-    off = (u < seen.at(X)[:, 1]).astype(float) - (u < seen.people[CELLS.index(X), 1])
-    [of_places] = seen.covariance_of_places(X, FOUND.square)
+    off = (u < seen.at(X)[:, 1]).astype(float) - (u < seen.at_mean_location[CELLS.index(X), 1])
+    [of_places] = seen.step_covariance(X, FOUND.square)
     np.testing.assert_allclose(of_places, 2 * np.cov(off.T, bias=True), atol=0.02)
-    np.testing.assert_allclose(seen.unsure_at(X) @ FOUND.square[0], of_places.diagonal(), atol=1e-12)
+    np.testing.assert_allclose(seen.step_variance_at(X) @ FOUND.square[0], of_places.diagonal(), atol=1e-12)
 
 
 def test_people_who_are_spread_evenly_are_seen_as_a_cell_that_is_filled_evenly():
     X = (np.arange(6000)[:, None] + 0.5) / 6000
-    seen, phi, cells = OF_CELLS.on(occupied(CELLS, X)), OF_CELLS.at(X), CELLS.index(X)
+    seen, phi, cells = OF_CELLS.given_locations(located_grid(CELLS, X)), OF_CELLS.at(X), CELLS.index(X)
     means = np.array([phi[cells == c].mean(axis=0) for c in range(CELLS.size)])
     np.testing.assert_allclose(seen.cells[:, STEPS:], means[:, STEPS:], atol=1e-6)  # parabolas
     np.testing.assert_allclose(seen.cells[:, :STEPS], means[:, :STEPS], atol=0.02)
     np.testing.assert_allclose(seen.spread, 1, atol=1e-6)
-    np.testing.assert_allclose(seen.unsure_at(X[::500]), OF_CELLS.unsure_at(X[::500]), atol=1e-6)
+    np.testing.assert_allclose(seen.step_variance_at(X[::500]), OF_CELLS.step_variance_at(X[::500]), atol=1e-6)
 
 
 def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
@@ -248,10 +248,10 @@ def test_plans_know_that_a_curve_may_break():
     models = curve_models(CELLS.box, 2.0)
     filtered = filter_of(models, CELLS, 220, 2.0).with_counts(COUNTS)
     without = filter_of(models, CELLS, 220, 2.0, change_points=False).with_counts(COUNTS)
-    [query] = filtered.intervals(filtered.begin(), 1e9)
+    [query] = filtered.intervals(filtered.prior(), 1e9)
     more = []
     for each in (filtered, without):
-        prior = each.begin()
+        prior = each.prior()
         linear = each.linearised(prior, query)
         more.append((each.moments_of(prior, linear), linear.unit))
     (own, unit), (plain, _) = more

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import clusters
-from dpgp_core.bayes.cells import OccupiedGrid
-from dpgp_core.bayes.clusters import Clusters, adapts, clusters_of, lifted_into, most_of, nodes_of
+from dpgp_core.bayes.cells import LocatedGrid
+from dpgp_core.bayes.clusters import Clusters, clusters_of, lifted_into, max_clusters, nodes_of, uses_clusters
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.levels import side_of
@@ -83,7 +83,7 @@ def test_categories_are_never_mixed(case):
     levels = [d for d, side in enumerate(box) if side == GROUP]
     np.testing.assert_array_equal(found.ends[0][:, levels], found.ends[1][:, levels])
     assert levels or box != CASES["groups"][0]
-    assert found.numbers == [d for d in range(len(box)) if d not in levels]
+    assert found.numeric_sides == [d for d in range(len(box)) if d not in levels]
 
 
 def test_clusters_are_about_equally_many_where_even():
@@ -102,7 +102,7 @@ def test_means_over_clusters_are_means_over_records(case, people):
     rng = np.random.default_rng(2)
     person = rng.integers(0, 250, N) if people else None
     weights = np.ones(N) if person is None else 1 / np.bincount(person)[person]
-    found, of = clusters_of(box, X, (), person), with_products if len(empty.numbers) <= 2 else parabola
+    found, of = clusters_of(box, X, (), person), with_products if len(empty.numeric_sides) <= 2 else parabola
     at_nodes, at_records, cluster = of(found.nodes), of(X), found.index(X)
     np.testing.assert_allclose(found.at(X)(at_nodes), at_records, rtol=1e-9, atol=1e-9)
     expected = np.bincount(cluster, weights * at_records) / np.bincount(cluster, weights)
@@ -122,7 +122,7 @@ def test_star_weights_give_means_of_parabolas(case):
     at_nodes, cluster = parabola(found.nodes), found.index(X)
     of_records = (at_nodes[found.star] * found.star_weights).sum(axis=1)
     np.testing.assert_allclose(of_records, np.bincount(cluster, parabola(X)) / np.bincount(cluster), atol=1e-9)
-    if len(found.numbers) <= 2:
+    if len(found.numeric_sides) <= 2:
         of_even = (at_nodes[found.star] * found.even_star_weights).sum(axis=1)
         np.testing.assert_allclose(of_even, found.even_averages(at_nodes), atol=1e-9)
 
@@ -148,7 +148,7 @@ def test_few_places_are_columns_of_their_own():
 
 @pytest.mark.parametrize(("n", "most"), [(10, 48), (192, 48), (300, 75), (384, 96), (10**6, 96)])
 def test_clusters_grow_with_records_within_limits(n, most):
-    assert most_of(n) == most
+    assert max_clusters(n) == most
     X = np.random.default_rng(9).uniform(-2, 3, (min(n, 4000), 1))
     assert clusters_of((SIDE,), X).size == min(n, most)
 
@@ -186,7 +186,7 @@ def test_other_inputs_take_the_nearest_cluster(case):
     np.testing.assert_allclose(distance[np.arange(200), at], distance.min(axis=1), atol=1e-15)
     values = found.at(X_test)(parabola(found.nodes))
     on_edge = parabola(np.clip(X_test, low[at], high[at]))
-    wide = (high > low)[at][:, found.numbers].all(axis=1)
+    wide = (high > low)[at][:, found.numeric_sides].all(axis=1)
     np.testing.assert_allclose(values[wide], on_edge[wide], rtol=1e-9, atol=1e-9)
 
 
@@ -244,10 +244,10 @@ def test_equal_cells_replace_clusters_where_declared(box, periods, n, distinct, 
     box = (box,) if periods else box
     rows = np.arange(n) % distinct
     X = np.column_stack([rows % 3 if side == GROUP else side[0] + rows * 5 / distinct for side in box]).astype(float)
-    assert adapts(box, X, periods) == expected
+    assert uses_clusters(box, X, periods) == expected
 
 
-@pytest.mark.parametrize(("distinct", "columns"), [(MOST, Clusters), (MOST + 1, OccupiedGrid)])
+@pytest.mark.parametrize(("distinct", "columns"), [(MOST, Clusters), (MOST + 1, LocatedGrid)])
 def test_plans_have_clusters_or_cells(distinct, columns):
     X = np.column_stack([np.arange(400) % distinct * 5 / distinct - 2, np.arange(400) % 2]).astype(float)
     data = table(X, np.full(400, 0.5), x_names=("x", "group"), x_box=(SIDE, side_of(("a", "b"))), y_bounds=(0.0, 1.0))

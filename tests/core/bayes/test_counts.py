@@ -24,7 +24,7 @@ def test_counts_add_up_and_shares_are_not_negative():
     for noise in (0.1, 10.0, 1e4):
         found = counts_given(GRID, N, np.eye(12), noise, TRUE + noise * rng.standard_normal(12))
         assert found.mean.sum() == pytest.approx(N, rel=1e-9)
-        assert (found.numbers >= 0).all()
+        assert (found.nonnegative >= 0).all()
         assert np.linalg.eigvalsh(found.covariance).min() > -1e-6 * found.covariance.max()
 
 
@@ -72,7 +72,7 @@ def test_few_people_in_a_cell_are_not_taken_for_nobody():
 def test_a_few_people_in_every_cell_are_no_fewer_than_none():
     """Even inputs, 1.5 people a cell on average: as a Gaussian has them, errors of n^ are a fifth larger."""
     grid, errors, even = CellGrid(box=((0.0, 1.0),), per_side=26), ([], []), 1.5
-    smooth = counts.density_root(grid, 39)
+    smooth = counts.density_features(grid, 39)
     K = smooth @ smooth.T + even * np.eye(26)
     H = np.vstack([np.eye(26), np.full(26, 26**-0.5)])  # the noisy counts and their sum, which is known
     gain = K @ H.T @ np.linalg.inv(H @ K @ H.T + np.diag([1.5**2] * 26 + [1e-8]))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.groups import AGES, height, people
-from dpgp_core.bayes.mixture import Joint
-from dpgp_core.bayes.reading import Reading, contrast, difference
+from dpgp_core.bayes.mixture import JointPosterior
+from dpgp_core.bayes.reading import ReleaseReading, contrast, difference
 from dpgp_core.kernels import EQ, AcrossLevels
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
@@ -41,7 +41,7 @@ def covered(worlds, mechanism):
         low, high = release.interval(0.95, of="function")
         inside.append(((low[0] <= truth.ravel()) & (truth.ravel() <= high[0])).reshape(3, -1).mean(axis=1))
         box, [measured] = plan.outcome.x_box, release.measured
-        reading = Reading(models=plan.models, x_box=box, filtered=plan.filtered, measured=measured)
+        reading = ReleaseReading(models=plan.models, x_box=box, filtered=plan.filtered, measured=measured)
         joint = reading.at(POINTS[np.r_[0:7, 14:21]]).joint()
         low, high = contrast(joint).interval(0.95, "function")
         apart = truth[0] - truth[2]
@@ -114,11 +114,11 @@ def test_its_variance_is_that_of_the_joint_posterior():
     rng = np.random.default_rng(0)
     kernel = AcrossLevels(inner=EQ(variance=2.0, lengthscale=0.3), columns=(1,), shared=0.5)
     from_models = BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, 1.0)[:1]
-    joint = Joint(
+    joint = JointPosterior(
         models=(replace(from_models[0], kernel=kernel),),
         X_test=POINTS[:14],
         means=rng.standard_normal((1, 14)),
-        shared=(0.3 * rng.standard_normal((3, 14)),),
+        cross_covariances=(0.3 * rng.standard_normal((3, 14)),),
         weights=np.ones(1),
     )
     H = np.hstack([np.eye(7), -np.eye(7)])

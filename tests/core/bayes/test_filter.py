@@ -15,10 +15,10 @@ from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import known_counts, public_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model, auto_models, curve_models
-from dpgp_core.bayes.periodic import on_dates
+from dpgp_core.bayes.periodic import with_phases
 from dpgp_core.bayes.queries import Squares, StageMeasurement
 from dpgp_core.bayes.residuals import has_outliers, model_weights
-from dpgp_core.bayes.strategy import likeliest, risk_model
+from dpgp_core.bayes.strategy import representative_models, risk_model
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.bayes import bayes, risk
@@ -47,7 +47,7 @@ def even():
 
 @pytest.mark.parametrize("clip", [0.1, 0.75, 3.0, math.inf])
 def test_intervals_lie_where_outcomes_can(even, clip):
-    [asked] = even.intervals(even.begin(), clip)
+    [asked] = even.intervals(even.prior(), clip)
     least, most = CELLS.extremes(asked.g)
     assert (asked.low + most >= -HALF - 1e-12).all()
     assert (asked.high + least <= HALF + 1e-12).all()
@@ -58,14 +58,14 @@ def test_intervals_lie_where_outcomes_can(even, clip):
 def test_intervals_stay_in_the_range_and_are_never_too_narrow(even, level, monkeypatch):
     monkeypatch.setattr(type(even), "curve", lambda *_: np.clip(ZERO + level, -HALF, HALF))
     monkeypatch.setattr(type(even), "mean_square", lambda *_: np.full(8, 1e-12))
-    [asked] = even.intervals(even.begin(), 0.75)
+    [asked] = even.intervals(even.prior(), 0.75)
     assert (asked.g + asked.low.min() >= -HALF - 1e-12).all()
     assert (asked.g + asked.high.max() <= HALF + 1e-12).all()
     assert (asked.high - asked.low >= 2 * HALF * TUNING.narrowest * (1 - 1e-9)).all()
 
 
 def test_a_given_width_is_taken_and_others_are_chosen(even):
-    now = even.begin()
+    now = even.prior()
     asked, _ = even.next_stage(now, 1.0, math.inf)
     assert asked.width == math.inf
     assert asked.noise_multiplier == 1.0
@@ -88,20 +88,22 @@ def test_many_people_are_clipped_no_closer_than_few():
     widths = []
     for each in (1, 10_000):
         filtered = of_people([each] * 8)
-        widths.append(filtered.next_stage(filtered.begin(), 3.0, None)[0].width)
+        widths.append(filtered.next_stage(filtered.prior(), 3.0, None)[0].width)
     assert widths[0] <= widths[1]
 
 
 def known_after(filtered, sd, s=0.3):
     """The posterior after a stage of the whole range that showed a curve of 0, and squares that show this sd."""
-    now = filtered.begin()
+    now = filtered.prior()
     [query] = filtered.intervals(now, math.inf)
     stage = query._replace(B=np.eye(8), noise_multiplier=s, z=np.zeros(8))
     now = filtered.after(now, stage)
     g = filtered.curve(now)
     high = np.minimum(TUNING.threshold**2 * filtered.mean_square(now, g), (2 * HALF) ** 2)
     square = (sd * np.random.default_rng(1).standard_normal(4000)) ** 2
-    sums = [n * (np.minimum(square, most) / most - 0.5).mean() for n, most in zip(filtered.people, high, strict=True)]
+    sums = [
+        n * (np.minimum(square, most) / most - 0.5).mean() for n, most in zip(filtered.record_counts, high, strict=True)
+    ]
     return filtered.with_squares(now, Squares(g, high, s, float(sum(sums))))
 
 
@@ -113,7 +115,7 @@ def test_a_stage_takes_the_widest_interval_of_nearly_least_risk(even, s, expecte
     """
     known = known_after(even, 0.2)
     active = even.active(known)
-    index, shares = likeliest(even.models, known.weights, active)
+    index, shares = representative_models(even.models, known.weights, active)
     queries = even.intervals(known, *(even.clip * times for times in TUNING.widths))
     B = np.random.default_rng(3).standard_normal((5, 8))
     B /= np.linalg.norm(B, axis=0)
@@ -125,8 +127,8 @@ def test_a_stage_takes_the_widest_interval_of_nearly_least_risk(even, s, expecte
         )
         S = B @ K @ B.T + s**2 * np.eye(5)
         explained = np.einsum("rm,rm->m", B @ F, np.linalg.solve(S, B @ F))
-        left.append(float(even.people @ (variance - explained) / even.people.sum()))
-    prior = float(even.people @ variance / even.people.sum())
+        left.append(float(even.record_counts @ (variance - explained) / even.record_counts.sum()))
+    prior = float(even.record_counts @ variance / even.record_counts.sum())
     good = np.flatnonzero(np.array(left) <= min(left) + TUNING.tied * (prior - min(left)))
     assert even._width(known, linears, shares, B, s) == good[-1] == expected
     assert s < 1 or max(left) < 1.2 * min(left)
@@ -137,11 +139,11 @@ def test_where_no_risk_can_be_computed_the_narrowest_is_taken(even, monkeypatch)
         raise np.linalg.LinAlgError
 
     monkeypatch.setattr(filter_module, "risk", fails)
-    assert even.next_stage(even.begin(), 1.0, None)[0].width == even.clip * TUNING.widths[0]
+    assert even.next_stage(even.prior(), 1.0, None)[0].width == even.clip * TUNING.widths[0]
 
 
 def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even):
-    now, models = even.begin(), even.models
+    now, models = even.prior(), even.models
     np.testing.assert_array_equal(even.curve(now), 0)
     assert now.weights.sum() == pytest.approx(1)
     spread = sum(
@@ -154,7 +156,7 @@ def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even
 
 
 def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
-    now, truth = even.begin(), np.linspace(-1, 1, 8)
+    now, truth = even.prior(), np.linspace(-1, 1, 8)
     [asked] = even.intervals(now, np.inf)
     sums = 50 * truth / (2 * HALF)  # of 50 records in each cell
     later = even.after(now, asked._replace(B=np.eye(8), noise_multiplier=0.1, z=sums))
@@ -166,12 +168,12 @@ def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
 @pytest.mark.parametrize("s", [0.3, 3.0])
 def test_second_moments_plan_all_but_as_well_as_the_mixture(s):
     few = of_people(np.arange(8.0) + 0.5, gap=1e-3)
-    now = few.begin()
+    now = few.prior()
     linear = few.linearised(now, few.intervals(now, np.inf)[0])
-    index, shares = likeliest(few.models, now.weights, few.active(now))
+    index, shares = representative_models(few.models, now.weights, few.active(now))
     of_likeliest = linear.only(index)
     alone = each_alone(few.moments_of(now, of_likeliest))
-    mixture = [risk_model(one, few.people, share) for one, share in zip(alone, shares, strict=True)]
+    mixture = [risk_model(one, few.record_counts, share) for one, share in zip(alone, shares, strict=True)]
     moments = few.moments(now, of_likeliest, shares)
     B, closer = few.plan_stage(now, linear, s).B, bayes(mixture, s**2, gap=1e-3).B
     for each in (B, closer, np.random.default_rng(1).standard_normal((3, 8)) / 8):
@@ -207,12 +209,12 @@ def test_where_no_best_strategy_can_be_found_every_cell_is_measured_by_itself(ev
         raise np.linalg.LinAlgError
 
     monkeypatch.setattr(strategy, "bayes", fails)
-    asked, _ = even.next_stage(even.begin(), 1.0, None)
+    asked, _ = even.next_stage(even.prior(), 1.0, None)
     np.testing.assert_array_equal(asked.B, np.eye(8))
 
 
 def test_strategies_are_quantised_with_columns_of_norm_one_at_most(even):
-    now = even.begin()
+    now = even.prior()
     for s in (0.1, 1.0, 30.0):
         integers = even.next_stage(now, s, None)[0].B * 2**20
         assert (integers == np.rint(integers)).all()
@@ -236,9 +238,9 @@ def test_outliers_that_squares_identify_have_all_stages_read_again():
             sums = B[:, cluster] @ np.clip(y / reach, -1, 1) / 2
             squares = Squares(zero, reach**2 * one, 1.0, z)
             stages.append(StageMeasurement(B, -reach * one, reach * one, 0.1, zero, sums, squares))
-        posterior, steps = many.read(stages), many.begin()
+        posterior, steps = many.read(stages), many.prior()
         assert has_outliers(posterior.log_densities) == found
-        known = many.begin(posterior.log_densities) if found else steps
+        known = many.prior(posterior.log_densities) if found else steps
         for stage in stages:
             known = many.after(known, stage)
             known = known if found else many.with_squares(known, stage.squares)
@@ -268,7 +270,7 @@ def read_by(models, stages):
 @pytest.fixture(scope="module")
 def stages(even):
     """Two stages: the whole range, then intervals about the curve and squares."""
-    rng, now = np.random.default_rng(5), even.begin()
+    rng, now = np.random.default_rng(5), even.prior()
     first = even.next_stage(now, 0.3, math.inf)[0]
     first = first._replace(z=rng.standard_normal(len(first.B)))
     now = even.after(now, first)
@@ -279,15 +281,15 @@ def stages(even):
 
 def test_a_mixture_predicts_what_its_models_predict_alone(stages):
     filtered, together = read_by(MANY, stages)
-    prediction, shared = filtered.predict(together), filtered.shared(together)
-    places = filtered.of_change_points(together)
+    prediction, shared = filtered.predict(together), filtered.cross_covariances(together)
+    places = filtered.change_point_covariances(together)
     for index, model in enumerate(MANY):
         one, alone = read_by([model], stages)
         assert together.state.log_evidence[index] == pytest.approx(alone.state.log_evidence[0], abs=1e-9)
         its = one.predict(alone)
         np.testing.assert_allclose(prediction.means[0, index], its.means[0, 0], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(prediction.variances[0, index], its.variances[0, 0], rtol=1e-9, atol=1e-9)
-        [Q], [of_places] = one.shared(alone), one.of_change_points(alone)
+        [Q], [of_places] = one.cross_covariances(alone), one.change_point_covariances(alone)
         np.testing.assert_allclose(shared[index].T @ shared[index], Q.T @ Q, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(places[index], of_places, rtol=1e-9, atol=1e-9)
 
@@ -380,7 +382,7 @@ def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
     """A model that is read no further stands for no kernel that has no weight, nor where squares turn round."""
     models = BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, HALF, people=10**6)
     every = filter_of(models, CELLS, 4000, HALF).with_counts(known_counts(np.full(8, 500.0)))
-    now, noises = every.begin(), every.models.noise_variance
+    now, noises = every.prior(), every.models.noise_variance
     believed = (noises == noises[-1]) & ~every.models.always_planned_for
     now = now._replace(weights=believed / believed.sum())
     assert set(every.active(now)) == set(np.flatnonzero(noises == noises[-1]))
@@ -388,7 +390,7 @@ def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
     later = every.after(now, asked._replace(z=np.zeros(len(asked.B))), linear)
     np.testing.assert_array_equal(later.state.read, noises == noises[-1])
     narrow = np.where(np.arange(len(now.log_densities)) > 0, -1e6, 0.0)
-    turned = every._weighed(later._replace(log_densities=narrow))
+    turned = every._reweighted(later._replace(log_densities=narrow))
     np.testing.assert_array_equal(turned.weights > 0, noises == noises[-1])
     assert np.isfinite(every.next_stage(turned, 1.0, None)[0].B).all()
     assert np.isfinite(every.predict(turned).interval(0.95)).all()
@@ -400,10 +402,10 @@ def test_curves_are_looked_for_until_released_numbers_rule_them_out(share, sough
     box, year = [(0.0, 5000.0)], (365.0,)
     grid = CellGrid(box=box, per_side=4, periods=year)
     models = BayesCloaking(epsilon=1.0, delta=1e-5, periods=year).models(box, HALF)
-    models = filter_of(on_dates(models, year), grid, 5000, HALF).models
+    models = filter_of(with_phases(models, year), grid, 5000, HALF).models
     seasonal = models.always_planned_for
     weights = np.where(seasonal, share / seasonal.sum(), (1 - share) / (~seasonal).sum())
-    index, shares = likeliest(models, weights, np.arange(len(models)))
+    index, shares = representative_models(models, weights, np.arange(len(models)))
     assert (np.diff(index) > 0).all()
     assert seasonal[index].any() == sought
     assert (shares[seasonal[index]] > 1e-4).all()
@@ -413,7 +415,7 @@ def test_one_model_of_each_family_is_planned_for_with_all_its_weight():
     """The likeliest of those of the largest amplitude."""
     models = filter_of(curve_models(BOX, HALF, rough=1.0), CELLS, 400, HALF).models
     weights = np.random.default_rng(2).dirichlet(np.ones(len(models)))
-    index, shares = likeliest(models, weights, np.arange(len(models)))
+    index, shares = representative_models(models, weights, np.arange(len(models)))
     assert shares.sum() == pytest.approx(1)
     families = [models.family[i] for i in index]
     assert len(set(families)) == len(families) == len(set(models.family))
@@ -428,12 +430,12 @@ def test_of_very_many_people_each_cell_is_measured_by_itself_where_no_strategy_i
     """Ten million on a plane: the solver took 200 steps, seven seconds on a finer one, to come as far."""
     grid = CellGrid(box=BOX * 2, per_side=10)
     filtered = filter_of(auto_models(grid.box, HALF), grid, 10**7, HALF).with_counts(known_counts(np.full(100, 1e5)))
-    prior = filtered.begin()
+    prior = filtered.prior()
     [query] = filtered.intervals(prior, math.inf)
     linear = filtered.linearised(prior, query)
     planned = filtered.plan_stage(prior, linear, 20.0)
     np.testing.assert_array_equal(planned.B, np.eye(100))
-    index, shares = likeliest(filtered.models, prior.weights, linear.index)
+    index, shares = representative_models(filtered.models, prior.weights, linear.index)
     moments = filtered.moments(prior, linear.only(index), shares)
     assert planned.risk == pytest.approx(risk([moments], np.eye(100), 400.0))
     assert planned.risk <= 1.001 * bayes([moments], 400.0, gap=1e-6, max_iterations=500).risk

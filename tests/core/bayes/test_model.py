@@ -14,7 +14,7 @@ from dpgp_core.bayes.model import (
     rough_share,
     weights_of,
 )
-from dpgp_core.bayes.periodic import on_dates, waving, with_waves
+from dpgp_core.bayes.periodic import with_periodic_component, with_periodic_models, with_phases
 from dpgp_core.kernels import EQ, LevelAndCurve, Matern12, Matern32, Matern52, OneRougher
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
@@ -96,7 +96,7 @@ def test_each_of_a_few_groups_may_be_rougher_than_the_others_and_plans_look_for_
 def test_a_rougher_group_is_taken_to_dates_with_the_others():
     box = [(0.0, DAYS - 1.0), side_of(("a", "b"))]
     one = models_of((), None, box, 3.0, rough=0.0)[-1]
-    [dated] = on_dates([one], (YEAR, None))
+    [dated] = with_phases([one], (YEAR, None))
     assert (dated.kernel.alike.inner.trend, dated.kernel.own.trend) == (one.kernel.alike.inner, one.kernel.own)
     days = np.array([[0.0, 0.0], [100.0, 1.0], [900.0, 1.0]])
     np.testing.assert_allclose(
@@ -111,10 +111,15 @@ VISITS = {"y_bounds": (0.0, 60.0), "x_box": BOX, "y_scale": 15.0, "y_kind": "cou
 
 def test_half_of_the_weight_stays_with_models_without_a_wave_and_all_of_it_without_a_period():
     plain = auto_models(BOX, 2.0)
-    assert with_waves(plain, BOX, 2.0, ()) == on_dates(plain, ()) == waving(plain, BOX, ()) == plain
-    once = on_dates(plain, (YEAR,))
-    assert on_dates(once, (YEAR,)) == once
-    found = with_waves(plain, BOX, 2.0, (YEAR,))
+    assert (
+        with_periodic_models(plain, BOX, 2.0, ())
+        == with_phases(plain, ())
+        == with_periodic_component(plain, BOX, ())
+        == plain
+    )
+    once = with_phases(plain, (YEAR,))
+    assert with_phases(once, (YEAR,)) == once
+    found = with_periodic_models(plain, BOX, 2.0, (YEAR,))
     waves = np.array([model.kernel.wave > 0 for model in found])
     assert weights_of(found)[waves].sum() == pytest.approx(0.5)
     large, small = 4 / 3, 4 / 3 * (1 / 2 + 1 / 2 / 25)
@@ -126,7 +131,7 @@ def test_half_of_the_weight_stays_with_models_without_a_wave_and_all_of_it_witho
 
 def test_a_wave_may_stand_beside_every_model():
     plain = auto_models(BOX, 2.0)
-    found = waving(plain, BOX, (YEAR,))
+    found = with_periodic_component(plain, BOX, (YEAR,))
     assert [model.kernel.trend for model in found] == [model.kernel for model in plain]
     np.testing.assert_allclose([model.kernel.variance for model in found], 8 / 3)
     assert {model.kernel.slow for model in found} == {(DAYS - 1.0,)}
@@ -201,7 +206,7 @@ def test_groups_share_waves_as_they_share_trends():
     X = np.column_stack([np.arange(20) % 2, 37.0 * np.arange(20)])
     for kernel in {model.kernel for model in found}:  # lifted, phases stand behind all inputs
         np.testing.assert_allclose(kernel(lifted(X, (None, YEAR)), X), kernel(X, X), atol=1e-12)
-    found = waving(auto_models(CLINICS, 2.0), CLINICS, (None, YEAR))
+    found = with_periodic_component(auto_models(CLINICS, 2.0), CLINICS, (None, YEAR))
     assert all(model.kernel.inner.wave > 0 for model in found)
 
 

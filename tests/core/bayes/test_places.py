@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.shared.simulated import simulated
-from dpgp_core.bayes.cells import CellGrid, OccupiedGrid, cells_of, occupied
+from dpgp_core.bayes.cells import CellGrid, LocatedGrid, cells_of, located_grid
 from dpgp_core.bayes.clusters import Clusters
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.filter import filter_of
@@ -57,7 +57,7 @@ def in_clusters(data):
 def in_cells(data):
     """The same over equal cells in which all locations are known."""
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs")
-    grid = occupied(cells_of(data.x_box, data.people, mechanism.noise_multiplier, public=True), data.X)
+    grid = located_grid(cells_of(data.x_box, data.people, mechanism.noise_multiplier, public=True), data.X)
     models = mechanism.models(data.x_box, data.half_range, people=data.people)
     return filter_of(models, grid, data.people, data.half_range).with_counts(public_counts(grid, data.X))
 
@@ -70,7 +70,7 @@ def test_means_over_cells_are_means_over_their_people(name, people):
     X = draw(rng)
     person = rng.integers(0, 12, 40) if people else None
     weights = np.ones(40) if person is None else 1 / np.bincount(person)[person]
-    found, cells = occupied(grid, X, person), grid.index(X)
+    found, cells = located_grid(grid, X, person), grid.index(X)
     at_nodes, at_people = parabola(grid.nodes), parabola(grid._lifted(X))
     np.testing.assert_allclose(found.at(X)(at_nodes), at_people, rtol=1e-9)
     means = found.averages(at_nodes)
@@ -90,7 +90,7 @@ def test_a_curve_read_from_sums_over_cells_is_that_of_the_records_which_share_co
     rng, noise_variance, s = np.random.default_rng(1), 0.2, 0.3
     X = np.concatenate([rng.normal(0.27, 0.01, 25), rng.normal(0.34, 0.005, 10), rng.uniform(0.6, 1, 15)])[:, None]
     kernel, points = EQ(variance=0.5, lengthscale=0.3), np.linspace(0.05, 0.95, 7)[:, None]
-    grid = occupied(CellGrid(box=((0.0, 1.0),), per_side=12), X)
+    grid = located_grid(CellGrid(box=((0.0, 1.0),), per_side=12), X)
     models = model_set([Model(kernel=kernel, noise_variance=noise_variance)], grid)
     counts, k = public_counts(grid, X), models.rank
     prior, ends = prior_state(models, counts), np.full(grid.size, WIDE)
@@ -116,13 +116,13 @@ def test_a_curve_read_from_sums_over_cells_is_that_of_the_records_which_share_co
 def test_what_a_rough_curve_does_between_nodes_is_left_to_chance_and_less_than_all_it_does_in_a_cell():
     X = np.full((50, 1), 0.3)
     rough, smooth = (kind(variance=1.0, lengthscale=0.3) for kind in (Matern12, EQ))
-    grid = occupied(CellGrid(box=((0.0, 1.0),), per_side=12), X)
+    grid = located_grid(CellGrid(box=((0.0, 1.0),), per_side=12), X)
     models = model_set([Model(kernel=kernel, noise_variance=0.1) for kernel in (rough, smooth)], grid)
-    assert models.left_out[0].min() > 0.01
-    assert models.left_out[0].max() < 0.1
-    assert (models.left_out[1] < 1e-6).all()
+    assert models.feature_error[0].min() > 0.01
+    assert models.feature_error[0].max() < 0.1
+    assert (models.feature_error[1] < 1e-6).all()
     hidden = model_set([Model(kernel=rough, noise_variance=0.1)], CellGrid(box=((0.0, 1.0),), per_side=12))
-    assert hidden.left_out is None
+    assert hidden.feature_error is None
 
 
 def test_people_who_stand_at_the_edge_of_their_cells_are_cut_by_no_interval_that_reaches_both_bounds():
@@ -131,7 +131,7 @@ def test_people_who_stand_at_the_edge_of_their_cells_are_cut_by_no_interval_that
     data = simulated(X, 5 + 4 * X[:, 0], (0.0, 10.0), ((0.0, 1.0),))
     filtered = in_cells(data)
     columns, h = filtered.columns, filtered.half_range
-    prior, rising = filtered.begin(), 4 * columns.nodes[:, 0] - 2
+    prior, rising = filtered.prior(), 4 * columns.nodes[:, 0] - 2
     assert (columns.averages(rising) < CellGrid.extremes(columns, rising)[0]).any()
     least, most = columns.extremes(rising)
     query = StageMeasurement(NOTHING, -h - most, h - least, 1.0, g=rising)
@@ -148,7 +148,7 @@ def test_intervals_lie_within_the_range_of_residuals_wherever_the_curve_is_cut(s
     X = np.concatenate([np.repeat(rng.choice((0.0, 1 / 12, 0.25, 0.9), 3), 40), rng.uniform(0, 1, 3)])[:, None]
     data = simulated(X, np.full(len(X), 0.1), (-1 / 3, 1 / 3), ((0.0, 1.0),), y_scale=0.7)
     filtered = clustered_or_not(data)
-    h, prior = filtered.half_range, filtered.begin()
+    h, prior = filtered.half_range, filtered.prior()
     overshooting = np.clip(10 * h * rng.standard_normal(len(filtered.columns.nodes)), -h, h)
     for g in (np.full(len(overshooting), h), np.full(len(overshooting), -h), overshooting):
         with pytest.MonkeyPatch.context() as patch:
@@ -174,7 +174,7 @@ def clustered(request):
     data = table(X, y, x_names=names, x_box=box, y_bounds=(0.0, 60.0))
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs", stages=2)
     plan = mechanism.plan_for(data, X[:1])
-    assert isinstance(plan.filtered.columns, Clusters if request.param == "clusters" else OccupiedGrid)
+    assert isinstance(plan.filtered.columns, Clusters if request.param == "clusters" else LocatedGrid)
     return data, mechanism, plan
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bayes import settings
-from dpgp_core.bayes.cells import CellGrid, occupied
+from dpgp_core.bayes.cells import CellGrid, located_grid
 from dpgp_core.bayes.clusters import Clusters, clusters_of
 from dpgp_core.bayes.counts import Positions
 from dpgp_core.bayes.queries import NOTHING, Distances, Squares, StageMeasurement
@@ -33,7 +33,7 @@ def data(request, make_dataset):
 def columns_for(kind, data):
     if kind == "clusters":
         return clusters_of(data.x_box, data.X, (), data.person)
-    return GRID if kind == "cells" else occupied(GRID, data.X, data.person)
+    return GRID if kind == "cells" else located_grid(GRID, data.X, data.person)
 
 
 def asked(columns, s):

@@ -42,10 +42,10 @@ def test_curve_and_joint_posterior_are_one(reading):
 
 def test_the_curve_holds_the_local_dispersion(reading):
     found = reading.at(X_TEST).curve
-    assert found.people.variance.shape == (1, len(X_TEST))
-    assert (found.people.variance > 0).all()
+    assert found.outcomes.variance.shape == (1, len(X_TEST))
+    assert (found.outcomes.variance > 0).all()
     without = replace(reading, measured=reading.measured._replace(distances=None)).at(X_TEST).curve
-    assert without.people is None
+    assert without.outcomes is None
     np.testing.assert_array_equal(without.means, found.means)
 
 

@@ -66,7 +66,7 @@ def test_stages_are_dense_conditioning_on_all_stages(world, index):
     np.testing.assert_allclose(found.curve.means[0, index], mean[n:], atol=1e-9)
     np.testing.assert_allclose(found.curve.variances[0, index], np.diag(covariance)[n:], atol=1e-9)
     assert found.log_evidence[index] == pytest.approx(log_evidence, abs=1e-8)
-    Q = found.shared[index]
+    Q = found.cross_covariances[index]
     joint = MODELS[index].kernel(X_test, X_test) - Q.T @ Q
     np.testing.assert_allclose(joint, covariance[n:, n:], atol=1e-9)
 
@@ -146,7 +146,7 @@ def by_columns(kernel, stages, half_width):
     filtered = replace(filtered, models=unbiased).with_counts(public_counts(found, X))
     ends, g = np.full(len(X), half_width), np.zeros(len(found.nodes))
     posterior = filtered.read([StageMeasurement(B, -ends, ends, S, g, z) for B, z in stages])
-    prediction, [Q] = filtered.predict(posterior), filtered.shared(posterior)
+    prediction, [Q] = filtered.predict(posterior), filtered.cross_covariances(posterior)
     covariance = kernel(SEVEN, SEVEN) - Q.T @ Q
     np.testing.assert_allclose(prediction.variances[0, 0], covariance.diagonal(), atol=1e-9)
     return prediction.means[0, 0], covariance, posterior.state.log_evidence[0]

@@ -8,7 +8,7 @@ import pytest
 from dpgp_core.bayes.cells import CellGrid, cells_of
 from dpgp_core.bayes.mixture import Mixture
 from dpgp_core.bayes.model import Model, auto_models
-from dpgp_core.bayes.periodic import with_waves
+from dpgp_core.bayes.periodic import with_periodic_models
 from dpgp_core.bayes.reading import read, refit
 from dpgp_core.bayes.settings import BayesSettings
 from dpgp_core.kernels import EQ
@@ -53,7 +53,7 @@ REFUSALS = [
         lambda name, value: Model(**{"kernel": EQ(), "noise_variance": 1.0, name: value}),
         [("noise_variance", 0.0, "noise"), ("noise_variance", np.nan, "noise"), ("weight", -1.0, "weight")],
     ),
-    (lambda: with_waves(auto_models(BOX, 2.0), BOX, 2.0, (None, 7.0)), "periods must have 1 entries"),
+    (lambda: with_periodic_models(auto_models(BOX, 2.0), BOX, 2.0, (None, 7.0)), "periods must have 1 entries"),
     (
         lambda: settings(periods=[YEAR]).models(((0.0, 500.0),), 2.0),
         r"the period of input 1 is 365\.243, which comes less than 2 times",

@@ -16,7 +16,7 @@ from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.dispersion import clipping_threshold, usual_distance
 from dpgp_core.bayes.filter import filter_of
-from dpgp_core.bayes.mixture import Joint, Mixture, People, skewness_of
+from dpgp_core.bayes.mixture import JointPosterior, Mixture, OutcomeDistribution, skewness_of
 from dpgp_core.bayes.model import Model, auto_models
 from dpgp_core.bayes.queries import Distances
 from dpgp_core.bayes.residuals import (
@@ -242,11 +242,11 @@ def test_a_release_that_does_not_fit_has_intervals_as_much_wider_as_it_says(mixt
 
 def test_paths_have_mean_and_covariance_of_the_mixture():
     """40,000 paths of two models far apart: within six standard errors of each moment."""
-    joint = Joint(
+    joint = JointPosterior(
         models=tuple(Model(kernel=EQ(lengthscale=scale), noise_variance=0.1) for scale in (1.0, 3.0)),
         X_test=np.linspace(0.5, 9.5, 4)[:, None],
         means=np.array([[0.0, 1.0, 2.0, 3.0], [2.0, 2.0, 0.0, 0.0]]),
-        shared=(np.zeros((0, 4)), 0.5 * np.eye(4)),
+        cross_covariances=(np.zeros((0, 4)), 0.5 * np.eye(4)),
         weights=np.array([0.3, 0.7]),
     )
     paths = joint.sample(np.random.default_rng(0), 40_000)
@@ -263,7 +263,7 @@ ALL = np.ones((1, 1))  # of a skewness is left where the curve is known
 def certain(skew):
     """As if the skewness were known."""
     at = np.argmin(abs(np.linspace(-3, 3, 25) - skew))
-    return People(np.ones((1, 1)), np.where(np.arange(25) == at, 0.0, -1e9)[None])
+    return OutcomeDistribution(np.ones((1, 1)), np.where(np.arange(25) == at, 0.0, -1e9)[None])
 
 
 @pytest.mark.parametrize("skew", [-2.0, -1.0, 0.0, 0.5, 2.0])
@@ -288,7 +288,7 @@ def test_where_the_curve_is_not_known_people_and_curve_together_are_less_skewed(
         variances=np.full((1, 1, 1), unknown),
         noise_variances=np.ones(1),
         weights=ALL,
-        people=certain(skew),
+        outcomes=certain(skew),
     )
     people = stats.pearson3(skew).ppf((np.arange(20_000) + 0.5) / 20_000)
     for p in (0.025, 0.5, 0.975):

@@ -70,7 +70,7 @@ def _dense(data, X_test, people):
         K = model.kernel(data.X, data.X) + model.noise_variance * np.eye(data.n)
         L, variances = np.linalg.cholesky(K), change_points.variances_under(model.noise_variance)[None]
         white = solve_triangular(L, np.column_stack([y, shapes]), lower=True)[None]
-        state = change_points.after(change_points.before(variances), white[:, :, 1:], white[:, :, 0], variances)
+        state = change_points.updated(change_points.prior(variances), white[:, :, 1:], white[:, :, 0], variances)
         steady = np.linalg.solve(K, y - shapes @ state.mean[0])
         means.append(model.kernel(X_test, data.X) @ steady + change_points.at(X_test) @ state.mean[0])
         left_out.append(steady / np.diag(np.linalg.inv(K)))

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import TEACHING
-from dpgp_core.bayes.cells import CellGrid, OccupiedGrid
-from dpgp_core.bayes.clusters import Clusters, most_of
+from dpgp_core.bayes.cells import CellGrid, LocatedGrid
+from dpgp_core.bayes.clusters import Clusters, max_clusters
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.reading import refit
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
@@ -137,11 +137,11 @@ def test_a_file_holds_clusters_and_gives_the_values_again(data):
 
 COLUMNS = [  # table, public columns, how many
     ("one", 40, Clusters, 40),
-    ("one", 200, Clusters, most_of(200)),
-    ("plane", 1000, Clusters, most_of(1000)),
+    ("one", 200, Clusters, max_clusters(200)),
+    ("plane", 1000, Clusters, max_clusters(1000)),
     ("groups", 40, Clusters, 40),
-    ("groups", 200, OccupiedGrid, None),
-    ("week", 200, OccupiedGrid, None),
+    ("groups", 200, LocatedGrid, None),
+    ("week", 200, LocatedGrid, None),
 ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.accounting.guarantee import promise_of
-from dpgp_core.bayes.cells import OccupiedGrid
+from dpgp_core.bayes.cells import LocatedGrid
 from dpgp_core.bayes.clusters import Clusters
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.integers import GRID
@@ -51,7 +51,7 @@ def test_a_record_that_changes_its_level_stays_within_the_noise(level, end):
     assert 0 < moved <= allowed(of.guarantee)
 
 
-@pytest.mark.parametrize(("n", "columns"), [(30, Clusters), (150, OccupiedGrid)])
+@pytest.mark.parametrize(("n", "columns"), [(30, Clusters), (150, LocatedGrid)])
 def test_an_output_of_any_group_stays_within_the_noise(n, columns):
     of, data = mechanism(), groups(n)
     assert isinstance(of.plan_for(data, X_TEST).filtered.columns, columns)

@@ -10,7 +10,7 @@ from benchmarks.inputs import OUTCOMES, PLACES, World, wage
 from benchmarks.shared.simulated import simulated
 from dpgp_core.bayes import settings
 from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.bayes.counts import Counts, Positions, positions_given
+from dpgp_core.bayes.counts import Counts, Positions, locations_given
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.mechanisms.neighbours import allowed, costs
@@ -120,7 +120,7 @@ def test_a_release_is_read_again_from_its_file(name, of_few):
 
 def sums_of(grid, X, s, rng):
     """Exact sums of positions (sides, M) and noise."""
-    cells, offsets = grid.index(X), grid.offsets(X)[grid.numbers]
+    cells, offsets = grid.index(X), grid.offsets(X)[grid.numeric_sides]
     z = np.array([np.bincount(cells, t - 0.5, minlength=grid.size) for t in offsets])
     return Positions(s, z + s * rng.standard_normal(z.shape))
 
@@ -133,7 +133,7 @@ def test_crowds_are_found_where_they_are(dim):
     X[:, 1:] += 0.15  # no two sides are alike
     cells = grid.index(X)
     counts = Counts(np.bincount(cells, minlength=grid.size).astype(float), np.zeros((grid.size, grid.size)))
-    placed, unknown = positions_given(grid, counts, sums_of(grid, X, 1.0, rng))
+    placed, unknown = locations_given(grid, counts, sums_of(grid, X, 1.0, rng))
     crowded = counts.mean > 100
     assert crowded.any()
     slopes = np.array([3.0, 1.0])[:dim]
@@ -148,7 +148,7 @@ def test_crowds_are_found_where_they_are(dim):
 def test_where_noise_says_nothing_people_are_taken_to_be_anywhere():
     rng, grid = np.random.default_rng(5), CellGrid(box=((0.0, 1.0),) * 2, per_side=4)
     counts = Counts(np.full(16, 30.0), 100.0 * np.eye(16))
-    placed, unknown = positions_given(grid, counts, Positions(1e6, 1e6 * rng.standard_normal((2, 16))))
+    placed, unknown = locations_given(grid, counts, Positions(1e6, 1e6 * rng.standard_normal((2, 16))))
     np.testing.assert_allclose(unknown, 1.0, atol=0.01)
     values = rng.standard_normal(len(grid.nodes))
     np.testing.assert_allclose(placed.averages(values), grid.averages(values), atol=1e-3)
@@ -160,7 +160,7 @@ def test_whatever_is_released_of_positions_can_be_read(z):
     grid = CellGrid(box=((0.0, 1.0),) * 2, per_side=4)
     for numbers in (-5.0, 0.0, 1e-9, 1e6):
         counts = Counts(np.full(16, numbers), np.eye(16))
-        placed, unknown = positions_given(grid, counts, Positions(0.5, np.full((2, 16), z)))
+        placed, unknown = locations_given(grid, counts, Positions(0.5, np.full((2, 16), z)))
         assert np.isfinite(placed.places).all()
         assert ((unknown >= 0) & (unknown <= 1)).all()
 
