@@ -1,6 +1,6 @@
-"""Named columns of a table as numbers: each cell as its value, and faults counted to the end.
+"""Convert named columns of a table to numbers, and count the cells that cannot be converted.
 
-So one remedy serves all rows. No message holds a cell.
+All rows are read before an error is raised, so that one remedy covers every faulty row. No message contains a cell.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from .writing import (
     ways_of,
 )
 
-_FEW = 3  # runs of lines, that may be notes or units
+_FEW = 3  # largest number of runs of lines that may be notes or units
 _THOUSAND = 1_000
-_LOOKED_AT = 1_000  # cells of a column, of those that are not read
+_LOOKED_AT = 1_000  # cells that are kept of each column
 
 
 class Fault(Enum):
-    """Why a cell is not read, in a few words."""
+    """Reason why a cell cannot be read, in words for a message."""
 
     EMPTY = "no value"
     TEXT = "text instead of a number"
@@ -67,14 +67,14 @@ NOTED = {
     "multiples": Fault.MULTIPLE,
     "times": Fault.TIME,
 }
-"""The fault of a number in a notation that is not declared."""
+"""Fault of a number in a notation that is not declared, by notation."""
 
 ReadCell = Callable[[str], float | Fault]
-"""A cell without spaces around it: its number, or its fault."""
+"""Function from a cell without surrounding spaces to its number or its fault."""
 
 
 def reader_of_numbers(writing: Writing, unit: str = "") -> ReadCell:
-    """Of a column of numbers, with their declared unit beside them or not, also in the notations that are declared."""
+    """Return a reader for a column of numbers, which may contain their declared unit or use the declared notations."""
     numbers, notations, missing = writing.number_format, writing.notations or (), writing.missing_words
 
     def read(cell: str) -> float | Fault:
@@ -93,7 +93,7 @@ def reader_of_numbers(writing: Writing, unit: str = "") -> ReadCell:
 
 
 def reader_of_yes_and_no(writing: Writing) -> ReadCell:
-    """Of an outcome of yes and no, whose words are declared; anything else is missing."""
+    """Return a reader for a yes/no outcome whose words are declared. Any other cell counts as missing."""
     yes, no, missing = writing.yes_words, writing.no_words, writing.missing_words
 
     def read(cell: str) -> float | Fault:
@@ -107,7 +107,7 @@ def reader_of_yes_and_no(writing: Writing) -> ReadCell:
 
 
 def reader_of_dates(dates: Dates, writing: Writing) -> ReadCell:
-    """Of a column of dates: whole days since the first."""
+    """Return a reader for a column of dates. A date is converted to whole days since the first day of its box."""
     missing = writing.missing_words
 
     def read(cell: str) -> float | Fault:
@@ -126,7 +126,7 @@ def reader_of_dates(dates: Dates, writing: Writing) -> ReadCell:
 
 
 def reader_of_levels(levels: Levels, writing: Writing) -> ReadCell:
-    """Of a column that holds levels. A declared level is one, whatever else it might mean."""
+    """Return a reader for a categorical column. A declared category comes before any other meaning of a cell."""
     missing = writing.missing_words
 
     def read(cell: str) -> float | Fault:
@@ -141,7 +141,7 @@ def reader_of_levels(levels: Levels, writing: Writing) -> ReadCell:
 
 
 def reader_of(column: Column, writing: Writing) -> ReadCell:
-    """Reader of a column's cells: numbers unless declared otherwise, with their unit beside them or not."""
+    """Return the reader for a column: of dates or categories if these are declared, otherwise of numbers."""
     if column.dates is not None:
         return reader_of_dates(column.dates, writing)
     if column.levels is not None:
@@ -159,14 +159,15 @@ def remedy_of(
     others: Collection[str] = (),
     outcome: bool = False,
 ) -> str:
-    """Remedy for all cells of a kind at once.
+    """Return one remedy for all cells of a column that have the same fault.
 
     Args:
-        fault: of all of them.
-        cells: some of them.
-        share: of all rows.
-        lines: where they are, all of them; () if they are too many.
-        others: cells of the column that are read, some of them.
+        fault: the fault that all these cells have.
+        cells: some of the faulty cells.
+        share: share of all rows that have the fault.
+        name: name of the column.
+        lines: line numbers of all faulty cells; () if there are too many.
+        others: some cells of the column that can be read.
         outcome: whether the column is the outcome, which has no box.
     """
     short = bool(cells) and all(_SHORT_YEAR.fullmatch(cell) and parsed(f"20{cell}", ORDERS[0]) for cell in cells)
@@ -202,7 +203,7 @@ def remedy_of(
 
 
 def mark_of(cells: Iterable[str]) -> str:
-    """The mark that has two readings in the numbers of some cells; "" where there is none."""
+    """Return the mark in these cells that may separate thousands or a fraction; "" if the cells are unambiguous."""
     readings = TwoReadings()
     for cell in cells:
         readings.take(cell)
@@ -210,7 +211,7 @@ def mark_of(cells: Iterable[str]) -> str:
 
 
 def _two_readings(mark: str) -> str:
-    """Remedy for numbers that can be read in two ways."""
+    """Return the remedy for numbers that can be read in two ways."""
     thousands, fraction = two_ways(mark)
     return (
         f'declare numbers "{thousands}" if 1{mark}234 means one thousand two hundred and thirty-four, or '
@@ -219,7 +220,7 @@ def _two_readings(mark: str) -> str:
 
 
 def counted(fault: Fault, name: str, wrong: int, rows: int, line: int, remedy: str) -> str:
-    """A sentence on a column with a fault in some rows of all, the first of them in a line."""
+    """Return a sentence that says how many rows of a column have a fault, and in which line the first one is."""
     where = f"in line {line} of the file"
     if wrong > 1:
         where = f"in {wrong:,} of {rows:,} rows, first {where}"
@@ -227,13 +228,17 @@ def counted(fault: Fault, name: str, wrong: int, rows: int, line: int, remedy: s
 
 
 def unit_beside(cell: str) -> str:
-    """The word beside a number; "" where there is no number, or nothing but it."""
+    """Return the word next to the number in a cell; "" if there is no number, or nothing else."""
     match = _UNIT_BEHIND.fullmatch(cell) or _UNIT_BEFORE.fullmatch(cell)
     return match["unit"] if match is not None and ways_of(match["number"]) else ""
 
 
 def read_number(cell: str, column: str, line: int) -> float:
-    """One cell of a public file as a finite number; ValueError names column, line and remedy, never the cell."""
+    """Return a cell of a public file as a finite number.
+
+    Raises:
+        ValueError: the cell is no finite number. The message names column, line and remedy, never the cell.
+    """
     value = as_float(cell)
     if value is not None and math.isfinite(value):
         return value
@@ -245,7 +250,7 @@ def read_number(cell: str, column: str, line: int) -> float:
 
 
 def narrowed(fault: Fault, cell: str) -> Fault:
-    """The same, looked at more closely: text may be a date, or a number that is written otherwise."""
+    """Return a more specific fault if text is in fact a date, or a number in a format that is not declared."""
     if fault is not Fault.TEXT:
         return fault
     if looks_like_a_date(cell):
@@ -255,7 +260,7 @@ def narrowed(fault: Fault, cell: str) -> Fault:
     return NOTED.get(notation_of(cell)[0], fault)
 
 
-_SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # or a day: ambiguous
+_SHORT_YEAR = re.compile(r"[0-9]{2}([./-])[0-9]{1,2}\1[0-9]{1,2}")  # two digits may be a year or a day
 _FOUR = "write years that come first with four digits, as 2024-03-31"
 _UNIT_BEHIND = re.compile(
     r"(?P<number>[^A-Za-z\u00b5\u03bc\u00b0]{1,40}?)\s?(?P<unit>[^\W\d_\u00b0\u00b5]\S{0,20}|[\u00b0\u00b5]\S{1,20})"
@@ -280,14 +285,17 @@ _REMEDIES = {
 
 
 class CompleteRows(NamedTuple):
-    """Columns as read.
+    """The columns as they were read.
 
     Attributes:
-        values: of complete rows (n, k), and a number for each person behind them if there are people.
-        left_out: rows that lack a value in one of the columns; or people who have no row without such a gap.
-        rows: all of them below the header, complete or not.
-        nameless: rows that do not say whose they are, where others do.
-        neither: rows whose outcome is neither of the words for yes and no, nor one for a missing value. Not private.
+        values: values of complete rows (n, k). If a column identifies people, the last column holds a number for each
+            person.
+        left_out: number of rows that lack a value in one of the columns; if a column identifies people, number of
+            people without any complete row.
+        rows: number of rows below the header, complete or not.
+        nameless: number of rows without an entry in the column that identifies people.
+        neither: number of rows whose outcome is neither a word for yes or no nor one for a missing value. It is
+            computed from private values and must not be published.
     """
 
     values: FloatArray
@@ -307,22 +315,26 @@ def read_columns(
     writing: Writing = AS_USUAL,
     person: str | None = None,
 ) -> CompleteRows:
-    """Read inputs and outcome of a stream with a header line; keep nothing else of it.
+    """Read the inputs and the outcome from a stream with a header line, and keep nothing else of it.
 
     Args:
-        columns: the inputs, in the order wanted.
-        outcome: name of the output, behind them; read by the words for yes and no, where they are declared.
-        unit: of the output, which may follow or precede its numbers.
-        max_rows: refuse the file at the first complete row beyond this many, or at the first such person, where rows
-            say whose they are: how many rows people have may be private, their number is not.
-        person: name of the column that says whose row it is, in any text; None: there is none.
+        stream: the table, in binary mode.
+        columns: the inputs, in the order of the result.
+        outcome: name of the output, which follows the inputs in the result. If words for yes and no are declared, it is
+            read as 1 and 0.
+        unit: unit of the output; cells may contain it before or after the number.
+        max_rows: largest number of complete rows; with ``person``, largest number of people, because the number of
+            people is public and their numbers of rows may not be.
+        writing: how the table is written.
+        person: name of the column that identifies the person of a row, by any text; None if there is none.
 
     Returns:
-        Complete rows, 2 <= n <= max_rows; people are 2 ... max_rows where there are any.
+        Complete rows, 2 <= n <= max_rows; with ``person``, 2 to max_rows people.
 
     Raises:
-        ValueError: the stream is no such table. The message names the column, how many rows are concerned, the line
-            of the first (the header is line 1) and a remedy for all, never the content of a cell.
+        ValueError: the stream is not a table with these columns. The message names the column, the number of rows
+            concerned, the line of the first one (the header is line 1) and a remedy for all of them, never the content
+            of a cell.
     """
     table = Table(stream, writing)
     writing = table.writing
@@ -367,10 +379,10 @@ def read_columns(
 
 
 def _readings(columns: Sequence[Column], writing: Writing) -> dict[int, TwoReadings]:
-    """For each column of numbers, whether they can be read in two ways.
+    """Return, for each column of numbers that might be ambiguous, an object that detects whether it is.
 
-    None where it is declared how they are written, nor for inputs whose box ends below 1,000: it says that 51.503 is no
-    51,503.
+    A column cannot be ambiguous if the format of numbers is declared, or if it is an input whose box ends below 1,000:
+    51.503 can then not mean 51,503.
     """
     if writing.numbers is not None:
         return {}
@@ -381,20 +393,26 @@ def _readings(columns: Sequence[Column], writing: Writing) -> dict[int, TwoReadi
 
 
 class _Complete:
-    """Complete rows, with a number for each person behind them if they are ``of_people``; at most ``most`` of these."""
+    """Complete rows, at most ``most`` of them. With ``of_people``, each has the number of its person, and the limit is
+    on people.
+    """
 
     def __init__(self, width: int, most: int, *, of_people: bool) -> None:
         self._width, self._most, self._of_people = width, most, of_people
-        self._values = array("d")  # 8 bytes a value, against 32 in a list
+        self._values = array("d")  # 8 bytes for each value; a list would need 32
         self._kept = 0
         self._people, self._with_rows = dict[str, int](), set[int]()
 
     def number_of(self, name: str) -> int:
-        """The number of a person, who may have no complete row."""
+        """Return the number of a person, who may have no complete row."""
         return self._people.setdefault(name, len(self._people))
 
     def add(self, row: Sequence[float], whose: int | None) -> None:
-        """Keep a row. ValueError for the first beyond the limit."""
+        """Keep a row.
+
+        Raises:
+            ValueError: there are more rows, or people, than the limit.
+        """
         self._kept += 1
         self._values.extend(row)
         if whose is not None:
@@ -405,7 +423,11 @@ class _Complete:
             raise ValueError(f"the file has more than {self._most} {counted}, the limit; keep a random sample of them")
 
     def all_of(self, count: int, nameless: int, neither: int) -> CompleteRows:
-        """All of ``count`` rows that were kept. ValueError where they, or the people, are fewer than 2."""
+        """Return the rows that were kept out of ``count`` rows.
+
+        Raises:
+            ValueError: there are fewer than 2 rows, or fewer than 2 people.
+        """
         people, kept = len(self._with_rows), self._kept
         if self._of_people and count and people < 2:
             raise ValueError(f"the file has {people} different people below its header; it needs 2 ... {self._most}")
@@ -424,7 +446,7 @@ class _Complete:
 
 @dataclass
 class _Problem:
-    """Cells of one column that are not read for one reason: how many rows, the first lines, some cells."""
+    """Cells of one column that have the same fault: number of rows, first line numbers, and some of the cells."""
 
     rows: int = 0
     lines: list[int] = field(default_factory=list)
@@ -432,7 +454,10 @@ class _Problem:
 
 
 class _Problems:
-    """Faults by column and reason; ``neither``: outcomes neither yes nor no, which are missing therefore."""
+    """Faults of all columns, by column and reason.
+
+    ``neither`` counts outcomes that are neither yes nor no, which count as missing.
+    """
 
     def __init__(self, names: Sequence[str], may_lack: Sequence[bool]) -> None:
         self._names, self._may_lack = names, may_lack
@@ -441,7 +466,7 @@ class _Problems:
         self.neither = 0
 
     def row(self, count: int, cells: Sequence[str], numbers: Sequence[float | Fault], line: int) -> None:
-        """Count the faults of a row, and keep the cells that are read of the first ``_LOOKED_AT``, by column."""
+        """Count the faults of a row. Of the first ``_LOOKED_AT`` rows, keep the cells that can be read, by column."""
         for column, (cell, number) in enumerate(zip(cells, numbers, strict=True)):
             if isinstance(number, Fault):
                 self.add(column, number, cell, line)
@@ -449,7 +474,7 @@ class _Problems:
                 self._read[column].add(cell)
 
     def add(self, column: int, fault: Fault, cell: str, line: int) -> None:
-        """Count one cell."""
+        """Count one faulty cell."""
         if fault is Fault.NEITHER:
             self.neither += 1
             return
@@ -465,12 +490,12 @@ class _Problems:
             problem.lines.append(line)
 
     def refuse(self, rows: int, *, leaves_out: bool) -> None:
-        """Raise ValueError for the fault of most rows, if there is any."""
+        """Raise ValueError for the fault that most rows have, if there is any."""
         problems = [(key, each) for key, each in self._problems.items() if not (key[1] is Fault.NOBODY and leaves_out)]
         if not problems:
             return
         (column, fault), most = max(problems, key=lambda pair: pair[1].rows)
         lines, name = most.lines if most.rows <= MOST_LINES else (), self._names[column]
-        share, outcome = most.rows / rows, column == len(self._names) - 2  # behind it is whose row it is
+        share, outcome = most.rows / rows, column == len(self._names) - 2  # the last name is that of people
         remedy = remedy_of(fault, most.cells, share, name, lines=lines, others=self._read[column], outcome=outcome)
         raise ValueError(counted(fault, name, most.rows, rows, most.lines[0], remedy))

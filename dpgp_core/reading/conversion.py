@@ -1,7 +1,7 @@
-"""Conversion of one file to comma-separated text, in a process that ends with it: see ``kinds.py``, which starts it.
+"""Convert one file to comma-separated text, in a process of its own that ``kinds.py`` starts for each file.
 
-No formula is computed and no macro is run: values are read as they are stored. It imports nothing else of the core,
-which would take longer than most files do.
+Formulas are not computed and macros are not run: values are read as they are stored. The module imports nothing else
+of the core, because these imports would take longer than reading most files.
 """
 
 from __future__ import annotations
@@ -20,37 +20,38 @@ from itertools import islice
 from textwrap import shorten
 from typing import Any, NamedTuple
 
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of packing in a zip: others unpack without a limit
+# Compression methods of a zip. Python unpacks the others without a limit.
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 CHUNK = 2**16  # bytes unpacked at a time
 MAX_CELLS = 10_000_000
 MAX_COLUMNS = 1_000
-MAX_UNPACKED = 256 * 2**20  # bytes of a workbook's files together
-MAX_TEXTS = 2**30  # bytes of the texts of a table, as wide as it declares them
+MAX_UNPACKED = 256 * 2**20  # bytes of all files in a workbook's zip together
+MAX_TEXTS = 2**30  # bytes of all texts of a table, at the widths that the file declares
 _BLOCK = 100  # rows that are written at a time
 _BATCH = 10_000  # rows of a Parquet file that are unpacked at a time
-_MAY_BE_NAMES = 50  # of the first rows
+_MAY_BE_NAMES = 50  # first rows, one of which may hold the names of the columns
 _EXACT = 2**53  # whole floats below it are exact integers
 _SHOWN_LETTERS = 300
-_RECORD = 80  # bytes, of a transport file of SAS
-_ADDED = re.compile(r" \((?:code|label)\)$")  # to the name of a column with labels
+_RECORD = 80  # bytes of a record in a SAS transport file
+_ADDED = re.compile(r" \((?:code|label)\)$")  # suffixes added to the name of a column with labels
 _LARGER = "keep only the columns that are needed, or a random sample of the rows"
 _EMPTY = rb"\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
 _NOT_COMPUTED = (
     re.compile(rb'<(?:\w+:)?c\b(?![^>]*\bt="str")[^>]*>\s*<(?:\w+:)?f\b[^>]*(?:/>|>[^<]*</(?:\w+:)?f>)' + _EMPTY),
     re.compile(rb"<table:table-cell\b(?=[^>]*\btable:formula=)(?![^>]*:value-type=)"),
-)  # of a cell of .xlsx, and of .ods
+)  # formulas without a stored result, in .xlsx and in .ods
 
 
 class Refused(ValueError):
-    """A file that is not read; the sentence repeats no cell."""
+    """Raised if a file cannot be read. The sentence repeats no cell."""
 
 
 class Converted(NamedTuple):
-    """A table.
+    """A converted table.
 
     Attributes:
-        rows: all of one length, the names first.
-        labels: of the columns, by name.
+        rows: rows of equal length; the first one holds the names of the columns.
+        labels: label of each column that has one, by the column's name.
     """
 
     rows: Iterable[Sequence[str]]
@@ -58,9 +59,9 @@ class Converted(NamedTuple):
 
 
 def main() -> None:
-    """Convert the file behind a line of options on standard input; write a line of results, and behind it the text."""
+    """Convert the file that follows a line of options on standard input; write a line of results, then the text."""
     results = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints does not get among the results
+    os.dup2(2, 1)  # so that what a library prints does not get among the results
     options = json.loads(sys.stdin.buffer.readline())
     _limit(options["memory"], options["seconds"])
     text, answer = b"", dict[str, Any]()
@@ -72,7 +73,7 @@ def main() -> None:
         answer = {"refused": sentence} | ({"sheets": sheets} if sheets else {})
     except MemoryError:
         sys.exit(1)
-    except BaseException:  # of any type, some with cells; also panics of compiled code
+    except BaseException:  # libraries raise many types, some with cells in the message; compiled code may panic
         answer = {
             "refused": f"the file is {options['name']}, and is broken or not of a version that is read; save it "
             "again, or as CSV in UTF-8"
@@ -82,7 +83,7 @@ def main() -> None:
 
 
 def _limit(memory: int, seconds: int) -> None:
-    """Bound what this process may take, where the system can."""
+    """Limit the memory and the processor time of this process, on systems that can."""
     if sys.platform != "win32":
         import resource
 
@@ -92,9 +93,13 @@ def _limit(memory: int, seconds: int) -> None:
 
 
 def _written(rows: Iterable[Sequence[str]], most: int) -> bytes:
-    """Rows as text. Raises Refused where it is longer than ``most``.
+    """Return rows as comma-separated text.
 
-    The first rows may hold names, and all cells of these are quoted: no mark in a name is then taken for a separator.
+    All cells of the first rows are quoted, because one of these rows holds the names of the columns, and a mark within
+    a name must not be taken for a separator.
+
+    Raises:
+        Refused: the text is longer than ``most`` bytes.
     """
     text, rows = io.StringIO(), iter(rows)
     csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(islice(rows, _MAY_BE_NAMES))
@@ -107,7 +112,7 @@ def _written(rows: Iterable[Sequence[str]], most: int) -> bytes:
 
 
 def text_of(value: object) -> str:
-    """A value as a cell of text: whole numbers without a fraction, days as 2024-03-01, nothing for a missing one."""
+    """Return a value as text: whole numbers without a fraction, days as 2024-03-01, and "" for a missing value."""
     if value is None or isinstance(value, str):
         return " ".join(value.replace("\0", "").split("\n")).replace("\r", "").strip() if value else ""
     if isinstance(value, bool):
@@ -117,7 +122,7 @@ def text_of(value: object) -> str:
             return ""
         if abs(value) < _EXACT and value == int(value):
             return repr(int(value))
-        text = repr(value)  # in text, 1.755 may be 1,755; here it is known not to be
+        text = repr(value)  # as text, 1.755 could mean 1,755; the zero added here excludes that
         return f"{text}0" if text[-4:-3] == "." else text
     if isinstance(value, datetime):
         return value.isoformat().removesuffix("T00:00:00")
@@ -157,7 +162,7 @@ def _workbook(content: bytes, options: Mapping[str, Any]) -> Converted:
 
 
 def _stored(content: bytes) -> bytes:
-    """A workbook's zip with its files unpacked, so that the sizes it states are the real ones; without its macros."""
+    """Return a workbook without compression, so that the sizes it states are true. Macros are left out."""
     archive, unpacked, total = zipfile.ZipFile(io.BytesIO(content)), io.BytesIO(), 0
     parts = {part.filename: part for part in archive.infolist()}
     with zipfile.ZipFile(unpacked, "w") as stored:
@@ -197,13 +202,13 @@ def _statistics(content: bytes, options: Mapping[str, Any]) -> Converted:
         "sas": pyreadstat.read_sas7bdat,
     }[options["reader"]]
     transport = options["reader"] == "transport"
-    if transport and len(content) % _RECORD:  # it states no number of rows, and would be read as far as it goes
+    if transport and len(content) % _RECORD:  # it states no number of rows, so truncation would go unnoticed
         raise EOFError
     more = {} if transport else {"user_missing": True}
     _, about = reader(io.BytesIO(content), metadataonly=True, output_format="dict", **more)  # "dict" needs no pandas
     widths, types = about.variable_storage_width, about.readstat_variable_types
     texts = {name for name in about.column_names if types.get(name, "").startswith("string")}
-    # A long text of Stata (strL) may be shared by all rows, each of which would hold a copy. None is a category.
+    # Long texts of Stata (strL) are left out: all rows may share one, and each would get a copy. No category is one.
     names = [name for name in _wanted(about.column_names, options) if widths.get(name) or name not in texts]
     wide, rows = sum(widths[name] for name in names if name in texts), about.number_rows or 0
     _check_cells(rows, len(names))
@@ -228,7 +233,7 @@ def _statistics(content: bytes, options: Mapping[str, Any]) -> Converted:
 
 
 def _wanted(names: Sequence[str], options: Mapping[str, Any]) -> list[str]:
-    """The columns that are read: all of them, or those that are declared where there are too many."""
+    """Return the columns that are read: all of them, or only the declared ones if there are too many."""
     if len(names) <= MAX_COLUMNS:
         return list(names)
     declared = {end.sub("", name) for name in options["columns"] for end in (_ADDED, re.compile("$"))}
@@ -241,7 +246,7 @@ def _wanted(names: Sequence[str], options: Mapping[str, Any]) -> list[str]:
 
 
 def _is_missing(code: Any, declared: Sequence[Any]) -> bool:
-    """Whether a code is declared to mean a missing value."""
+    """Return whether a code is declared to mean a missing value."""
     for each in declared:
         low, high = (each["lo"], each["hi"]) if isinstance(each, dict) else (each, each)
         if isinstance(code, str) == isinstance(low, str) and low <= code <= high:
@@ -252,17 +257,18 @@ def _is_missing(code: Any, declared: Sequence[Any]) -> bool:
 def labelled(
     name: str, values: Sequence[Any], labels: Mapping[Any, str], measure: str = "unknown"
 ) -> dict[str, list[str]]:
-    """A column of values, some of which have labels, as one column of text or two, by name.
+    """Return a column of values, some of which have labels, as one or two columns of text.
 
-    If the labels name categories, the column holds them, and a column "NAME (code)" the codes, unless there are two
-    categories or none in an order. Otherwise the column holds the numbers, and "NAME (label)" the labels. A value
-    without a label is written as it is in both. The labels alone decide, never the values: one person's value would
-    otherwise change how everybody's are read.
+    If the labels name categories, the column holds the labels. Unless there are two categories, or the categories have
+    no order, a second column "NAME (code)" holds the codes. Otherwise the column holds the numbers, and a column "NAME
+    (label)" the labels. A value without a label is written as it is in both columns. Only the labels decide which of
+    these is done, never the values: otherwise one person's value would change how everybody's values are read.
 
     Args:
-        values: None for a missing one.
-        labels: by value, without those of missing values.
-        measure: "nominal", "ordinal", "scale" or "unknown", as a file of SPSS says.
+        name: name of the column.
+        values: values of the column, None for a missing one.
+        labels: label of each value, without those of missing values.
+        measure: "nominal", "ordinal", "scale" or "unknown", as an SPSS file states it.
 
     Returns:
         Columns by name, each with a text for every value.
@@ -272,7 +278,7 @@ def labelled(
         return {name: plain}
     words = [labels.get(value, text) for value, text in zip(values, plain, strict=True)]
     numbers = [code for code in labels if not isinstance(code, str)]
-    follow = {0, 1} <= {*numbers} or {1, 2} <= {*numbers}  # as codes of categories do, and ends of a scale do not
+    follow = {0, 1} <= {*numbers} or {1, 2} <= {*numbers}  # codes of categories do; ends of a scale do not
     scale = any(map(_is_number, labels.values())) or measure == "scale"
     if not numbers or measure == "nominal":
         return {name: words}
@@ -290,7 +296,7 @@ def _is_number(text: str) -> bool:
 
 
 def _rows(names: Sequence[str], blocks: Iterable[Sequence[Sequence[str]]]) -> Iterator[Sequence[str]]:
-    """Rows of a table from its columns, which come in blocks of rows."""
+    """Yield the rows of a table whose columns come in blocks of rows."""
     yield names
     for columns in blocks:
         yield from zip(*columns, strict=True)
@@ -309,7 +315,7 @@ def _arrow(content: bytes, options: Mapping[str, Any]) -> Converted:
         file = parquet.ParquetFile(source)
         kinds = {each.name: each.type for each in file.schema_arrow}
         names = [name for name in _wanted(list(kinds), options) if _is_flat(kinds[name])]
-        # Equal texts are one in memory
+        # As a dictionary, equal texts are held in memory once
         texts = [name for name in names if pa.types.is_string(kinds[name])]
         file = parquet.ParquetFile(source, read_dictionary=texts, pre_buffer=False)
         about = file.metadata
@@ -334,7 +340,7 @@ def _arrow(content: bytes, options: Mapping[str, Any]) -> Converted:
 
 
 def _is_flat(kind: Any) -> bool:
-    """Whether a column holds single values that can be written as text: no lists, no bytes."""
+    """Return whether a column holds single values that can be written as text, not lists or bytes."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(kind):
@@ -348,13 +354,13 @@ def _is_flat(kind: Any) -> bool:
 
 
 def _texts(column: Any) -> list[str]:
-    """The cells of a column, of which equal texts of a dictionary are one."""
+    """Return the cells of a column as text. Equal texts of a dictionary share one object."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
         texts = [*_texts(column.dictionary), ""]
         return [texts[-1 if at is None else at] for at in column.indices.to_pylist()]
-    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":  # python's have microseconds
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":  # datetime has microseconds only
         column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
     elif pa.types.is_duration(column.type) and column.type.unit == "ns":
         column = column.cast(pa.duration("us"), safe=False)
@@ -372,4 +378,4 @@ READERS: dict[str, Callable[[bytes, Mapping[str, Any]], Converted]] = {
     "parquet": _arrow,
     "arrow": _arrow,
 }
-"""Readers by the names that ``kinds.Kind`` has for them."""
+"""Readers by the names that ``kinds.Kind`` uses for them."""

@@ -1,9 +1,9 @@
-"""A table in a file as a ``Dataset``: streamed, checked, and never guessed from.
+"""Read a table from a file as a ``Dataset``: row by row, with all cells checked, and without guesses.
 
-Bounds and box are declared by the caller; no default is ever computed from the file, because a bound
-read off private data is itself a release. For the same reason no error message repeats a cell. Records are finite
-numbers by definition: rows that lack a value in one of these columns are left out where words are declared for
-them, and refused elsewhere, also where inputs are private. Which rows are complete is public.
+Bounds and box are declared by the caller. They are never computed from the file, because a bound that depends on
+private data would itself be a release. For the same reason no error message repeats a cell. Every record consists of
+finite numbers. If words for missing values are declared, rows that lack a value in one of the columns are left out;
+otherwise such a file is refused, also if its inputs are private. Which rows are complete is public.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .columns import read_columns
 from .kinds import as_text
 from .writing import AS_USUAL, Declared, Writing, words
 
-MAX_ROWS = 2_000_000  # rows beyond it are refused, not read
+MAX_ROWS = 2_000_000  # a file with more rows is refused
 
 
 def read_csv(
@@ -51,44 +51,45 @@ def read_csv(
     ignore: Sequence[int | str] | None = None,
     sheet: str | None = None,
 ) -> Dataset:
-    """Read columns of a file with a header line. Every cell of them is a finite number, a date or one of its levels.
+    """Read columns of a file with a header line. Every cell must be a finite number, a date or a declared category.
 
     Args:
-        path: of the file; or a file object opened in binary mode (read from its position, not closed). It is a text, a
-            workbook (.xlsx, .xls, .xlsb, .ods), a file of Stata, SPSS or SAS, a Parquet or Arrow file, or one of these
-            packed (.gz, .zip). All but texts need the extra ``files``.
+        path: path of the file, or a file object opened in binary mode (read from its position, not closed). The file is
+            text, a workbook (.xlsx, .xls, .xlsb, .ods), a file of Stata, SPSS or SAS, a Parquet or Arrow file, or one
+            of these packed (.gz, .zip). All but text need the extra ``files``.
         x: names of the D input columns.
         y: name of the output column; values outside ``y_bounds`` are kept and counted in ``clipped_count``.
         y_bounds: public (low, high), in ``y_unit``.
-        x_box: public (low, high) pairs, in ``x_units``, one for each input that is no category; all inputs lie inside.
-            Two dates, such as ("2019-01-01", "2023-12-31"), make an input one of dates: X then holds days since the
-            first of them.
-        privacy_unit: whom one row is about.
+        x_box: public (low, high) pairs in ``x_units``, one for each input, None for a categorical one; all inputs must
+            lie inside. If the pair consists of dates, such as ("2019-01-01", "2023-12-31"), the input holds dates: X
+            then holds days since the first of the two.
+        privacy_unit: what one row describes.
         name: short display name.
-        x_units: D units, or None for none.
+        x_units: D units, or None if there are none.
         y_unit: unit of the output.
         y_scale: public constant in ``y_unit`` that outputs are divided by before modelling.
-        person: name of the column that says whose row it is, where people may have several, in any text that is equal
-            for rows of one person, but for spaces around it; its texts are not kept.
-        levels: declared public levels of inputs that are categories, by name. Any other text counts as "other"
-            where that is a level, and is refused elsewhere.
-        separator: how the table is written: this and the following are described at ``Writing``.
-        numbers: one of ``NUMBERS``; None for "1234.5", unless every fraction of a column has exactly three digits.
-        notations: further ones that are read, some of ``NOTATIONS``.
-        encoding: None for UTF-8, or that of a byte order mark.
-        missing: words and codes for a missing value; None: a row that lacks one is refused.
-        yes: words or codes that mean 1 in an outcome of yes and no.
-        no: those that mean 0.
-        date_order: one of ``ORDERS``.
-        ignore: lines that are no rows of the table.
-        sheet: of a workbook with several.
+        person: name of the column that identifies the person of a row, if people may have several rows. Rows of one
+            person have equal texts there, apart from surrounding spaces. The texts are not kept.
+        levels: declared public categories of categorical inputs, by name of the input. Any other text counts as "other"
+            if that is a category; otherwise the file is refused.
+        separator: mark between cells. ``Writing`` describes this argument and all that follow.
+        numbers: one of ``NUMBERS``; None for "1234.5". A column in which every fraction has exactly three digits is
+            then refused.
+        notations: further notations of numbers that are read, from ``NOTATIONS``.
+        encoding: encoding of the text; None for UTF-8. A byte order mark takes precedence.
+        missing: words and codes for a missing value; if None, a file with missing values is refused.
+        yes: words or codes that mean 1 in a yes/no outcome.
+        no: words or codes that mean 0.
+        date_order: order of day, month and year in dates, one of ``ORDERS``.
+        ignore: lines that are not rows of the table.
+        sheet: name of the sheet, for a workbook with several.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
 
     Raises:
-        ValueError: a declaration does not fit, or the file cannot be read as such a table. The message names the
-            column, how many rows are concerned, and a remedy for all of them, never the content of a cell.
+        ValueError: a declaration does not fit, or the file cannot be read as declared. The message names the column,
+            the number of rows concerned and a remedy for all of them, never the content of a cell.
     """
     writing = Writing(
         separator=separator,
@@ -124,19 +125,23 @@ def read_dataset(
     max_rows: int | None = None,
     private_inputs: bool = False,
 ) -> Dataset:
-    """Read a table as it is declared: see ``read_csv``.
+    """Read a table with the given declarations; see ``read_csv``.
 
     Args:
-        columns: the inputs; dates are read strictly, as days since their first day.
-        outcome: the output, as it is read.
-        max_rows: refuse the file at the first row beyond this many, or person where ``person`` is given; None for
-            ``MAX_ROWS``.
-        private_inputs: for mechanisms that protect inputs too: inputs outside the box are moved to its edge, and
-            neither they nor a constant column are refused, as a refusal would speak of private inputs. How many are
-            moved is in ``notices`` alone. Cells that are no finite number are refused all the same.
+        stream: the table as text, in binary mode.
+        columns: the inputs. Dates are read strictly in the declared order, as days since the first day of the box.
+        outcome: the output, in the unit of the table.
+        privacy_unit: what one row describes.
+        name: short display name.
+        writing: how the table is written.
+        person: name of the column that identifies the person of a row; None if there is none.
+        max_rows: largest number of rows, or of people if ``person`` is given; None for ``MAX_ROWS``.
+        private_inputs: whether the mechanism protects the inputs too. Inputs outside the box are then moved to its
+            edge, and a constant column is accepted, because a refusal would reveal something about private inputs. Only
+            ``notices`` says how many were moved. Cells that are not finite numbers are refused in any case.
 
     Raises:
-        ValueError: as ``read_csv`` does.
+        ValueError: for the same reasons as in ``read_csv``.
     """
     most, dim = MAX_ROWS if max_rows is None else max_rows, len(columns)
     read = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)
@@ -174,7 +179,7 @@ def read_dataset(
 
 
 def _check_names(x: Sequence[str], y: str, person: str | None) -> None:
-    """Raise ValueError unless the columns that are named are different ones, with at least one input."""
+    """Raise ValueError unless the named columns are all different and at least one of them is an input."""
     if isinstance(x, str):
         raise ValueError(f"x must be a list of column names, got the text {x!r}; write x=[{x!r}]")
     if not x:

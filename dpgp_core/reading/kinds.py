@@ -1,8 +1,8 @@
-"""Files of other programs as text: workbooks, files of Stata, SPSS and SAS, Parquet and Arrow files, and packed tables.
+"""Convert files of other programs to text: workbooks, Stata, SPSS and SAS files, Parquet and Arrow files, and archives.
 
-Libraries in compiled code read most of them, and a hostile file may crash these or make them fill the memory. So they
-run in a process of their own (``conversion.py``), whose memory and time are limited and which ends with the file.
-What comes out is comma-separated text in UTF-8, which is declared and read like any other.
+Compiled libraries read most of these. A malicious file may crash them, or make them fill the memory. Each file is
+therefore converted in a process of its own (``conversion.py``), whose memory and time are limited. The result is
+comma-separated text in UTF-8, which is declared and read like any other table.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .conversion import CHUNK, METHODS
 from .rows import MAX_BYTES
 
 MAX_PACKED = 200 * 2**20  # bytes of a file that is not text
-MAX_SECONDS = 120  # of the processor, for one conversion
-MAX_MEMORY = 2 * 2**30  # bytes of address space, likewise
+MAX_SECONDS = 120  # processor time of one conversion
+MAX_MEMORY = 2 * 2**30  # bytes of address space of one conversion
 SUFFIXES = (
     "csv",
     "tsv",
@@ -44,7 +44,7 @@ SUFFIXES = (
     "arrow",
     "feather",
 )
-"""How the names of tables end that are read, beside ``gz`` and ``zip``, which pack one of them."""
+"""File name extensions of tables that can be read; ``gz`` and ``zip`` are read if they contain one of these."""
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _CHILD = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from dpgp_core.reading.conversion import main; main()"
@@ -61,12 +61,12 @@ _UNIT = re.compile(
 
 
 class Kind(NamedTuple):
-    """A kind of file that is converted.
+    """A kind of file that must be converted to text.
 
     Attributes:
         reader: key in ``conversion.READERS``.
-        name: with its article, as a sentence names it.
-        package: that reads it.
+        name: name with its article, for use in a sentence.
+        package: name of the package that reads it.
     """
 
     reader: str
@@ -91,11 +91,11 @@ _STATA = _BEGINNINGS[0][1]
 
 
 class SeveralSheets(ValueError):
-    """A workbook has several sheets, and none of them is declared.
+    """Raised if a workbook has several sheets and none of them is declared.
 
     Args:
-        sentence: with the names, and what to declare.
-        names: of the sheets.
+        sentence: message with the names of the sheets and what to declare.
+        names: names of the sheets.
     """
 
     def __init__(self, sentence: str, names: tuple[str, ...]) -> None:
@@ -112,8 +112,9 @@ class Text:
 
     Attributes:
         stream: the text, at its beginning.
-        labels: what the file says of its columns, by name: "Body height (cm)" of v312. Public, as names are.
-        converted: whether it was another kind of file: it is then comma-separated, in UTF-8.
+        labels: label of each column, by its name; for example "Body height (cm)" for v312. Labels are public, as names
+            are.
+        converted: whether the file was converted; the text is then comma-separated and in UTF-8.
     """
 
     stream: BinaryIO
@@ -122,21 +123,22 @@ class Text:
 
 
 def as_text(stream: BinaryIO, sheet: str | None = None, *, columns: Sequence[str] = (), most: int = MAX_BYTES) -> Text:
-    """Return a text as it is, and every other kind of file that can be read as comma-separated text.
+    """Return the text of a file. Text is returned as it is; other kinds of files are converted to comma-separated text.
 
-    Rows of a sheet are lines, and the empty ones are empty lines. A value with a label in a file of Stata or SPSS is
-    written as ``conversion.labelled`` says, by the labels alone, so that nobody's value decides about others'.
+    Each row of a sheet becomes a line, and empty rows become empty lines. A value with a label in a Stata or SPSS file
+    is written as ``conversion.labelled`` describes. Only the labels decide how, so that nobody's value changes how
+    others' values are read.
 
     Args:
-        stream: in binary mode; text is read from its position later, other files at once.
-        sheet: of a workbook, as it is declared; None for the only one.
-        columns: that will be used; of a file of Stata, SPSS or SAS, a Parquet or Arrow file with more than
-            ``conversion.MAX_COLUMNS``, these alone are read.
-        most: bytes of the text that a file may hold.
+        stream: file in binary mode. Text is read from its position later; other files are read at once.
+        sheet: declared sheet of a workbook; None for the only one.
+        columns: columns that will be used. If a Stata, SPSS, SAS, Parquet or Arrow file has more than
+            ``conversion.MAX_COLUMNS`` columns, only these are read.
+        most: largest size of the text in bytes.
 
     Raises:
-        ValueError: the file is broken, holds more than is read here, or a package is missing that reads it. The
-            message is a sentence with a remedy, and repeats no cell.
+        ValueError: the file is broken or too large, or the package that reads it is not installed. The message is a
+            sentence with a remedy, and repeats no cell.
     """
     if not stream.seekable():
         return Text(stream)
@@ -163,12 +165,12 @@ _COPY = "copy or save it again"
 
 
 def is_packed(content: bytes) -> bool:
-    """Whether a file packs others, as a zip does that is no workbook."""
+    """Return whether a file is an archive of other files: gzip, or a zip that is not a workbook."""
     return content.startswith(_GZIP) or (content.startswith(_ZIP) and kind_of(content) is None)
 
 
 def kind_of(content: bytes) -> Kind | None:
-    """The kind of a file that is converted, by its content, whatever its name; None for text and all others."""
+    """Return the kind of a file by its content, whatever its name is; None for text and for unknown kinds."""
     if content.startswith(_ZIP):
         names = _names_in(content)
         return _SHEETS if "content.xml" in names or any(name.startswith("xl/") for name in names) else None
@@ -178,11 +180,11 @@ def kind_of(content: bytes) -> Kind | None:
 
 
 def proposed_by(labels: Mapping[str, str], configuration: dict[str, Any]) -> dict[str, Any]:
-    """A proposed configuration with units and a name of the outcome from the labels of the columns.
+    """Return a proposed configuration, completed with the units and the name of the outcome from the labels of columns.
 
     Args:
-        labels: of ``Text``.
-        configuration: see ``look.proposal``; what it proposes goes before.
+        labels: labels of the columns, see ``Text``.
+        configuration: configuration from ``look.proposal``; its own proposals take precedence.
     """
     x, y = configuration["x"], configuration["y"]
     units = [unit_in(labels.get(name, "")) for name in x]
@@ -198,13 +200,13 @@ def proposed_by(labels: Mapping[str, str], configuration: dict[str, Any]) -> dic
 
 
 def unit_in(label: str) -> str:
-    """The unit at the end of a label of a column, such as cm in "Body height (cm)"; "" for none."""
+    """Return the unit at the end of a column's label, such as cm in "Body height (cm)"; "" if there is none."""
     found = _UNIT.search(label)
     return (found["square"] or found["round"] or "").strip() if found else ""
 
 
 def _names_in(content: bytes) -> list[str]:
-    """Names of the files in a zip; none of one that cannot be read."""
+    """Return the names of the files in a zip; [] if it cannot be read."""
     try:
         return zipfile.ZipFile(io.BytesIO(content)).namelist()
     except Exception:  # zipfile raises a dozen types
@@ -212,7 +214,11 @@ def _names_in(content: bytes) -> list[str]:
 
 
 def _from_gzip(content: bytes, most: int) -> bytes:
-    """The file that gzip compressed, as far as it is no larger than ``most``."""
+    """Return the content of a gzip file.
+
+    Raises:
+        ValueError: the file is damaged, or its content is larger than ``most`` bytes.
+    """
     pieces, total = list[bytes](), 0
     try:
         while content:
@@ -231,7 +237,11 @@ def _from_gzip(content: bytes, most: int) -> bytes:
 
 
 def _from_zip(content: bytes, most: int) -> bytes:
-    """The only table in a zip."""
+    """Return the only table in a zip.
+
+    Raises:
+        ValueError: the zip cannot be read, holds several tables or none, or its content is larger than ``most`` bytes.
+    """
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         parts = [part for part in archive.infolist() if not (part.is_dir() or _is_hidden(part.filename))]
@@ -245,7 +255,7 @@ def _from_zip(content: bytes, most: int) -> bytes:
             return unpacked
     except _TooLarge:
         raise
-    except Exception:  # of a dozen types, some with names
+    except Exception:  # zipfile raises a dozen types, some with file names in the message
         raise ValueError(f"the file is a zip that cannot be read; {_COPY}") from None
     if len(tables) != 1:
         raise ValueError(f"the zip holds {len(tables)} files that may be tables; keep one of them in it, or unpack it")
@@ -253,12 +263,12 @@ def _from_zip(content: bytes, most: int) -> bytes:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a file in a zip was put there by a system, for itself."""
+    """Return whether a file in a zip was added by an operating system for its own use."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
 
 
 class _TooLarge(ValueError):
-    """A file unpacks to more than is read."""
+    """Raised if a file unpacks to more bytes than are read."""
 
 
 def _check_unpacked(size: int, most: int) -> None:
@@ -267,7 +277,11 @@ def _check_unpacked(size: int, most: int) -> None:
 
 
 def _converted(content: bytes, kind: Kind, options: dict[str, Any]) -> Text:
-    """A file of some kind as text, by a process of its own."""
+    """Convert a file to text in a process of its own.
+
+    Raises:
+        ValueError: the package is not installed, or the file cannot be converted.
+    """
     if find_spec(_MODULES[kind.package]) is None:
         raise ValueError(
             f"the file is {kind.name}, which the package {kind.package} reads, and it is not installed: install it "

@@ -1,6 +1,7 @@
-"""Declarations proposed from a table for the eyes of its owner: a configuration to check and fill in.
+"""Propose declarations for a table: a configuration that its owner checks and completes.
 
-Nothing of it is private. A proposal becomes a declaration when the owner writes it into a configuration.
+Proposals depend on private cells and are for the owner alone; ``MARK`` says so in the configuration. A proposal becomes
+a declaration when the owner writes it into a configuration.
 """
 
 from __future__ import annotations
@@ -38,15 +39,16 @@ _MARKED = (
     "before, above all y_bounds and x_box, which are null"
 )
 _TRIED = (None, "cp1252", "latin-1", "utf-16")  # UTF-8 first
-_TRUE = ("true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar", "sand", "sant")  # of spreadsheets
+_TRUE = ("true", "wahr", "vrai", "verdadero", "verdadeiro", "vero", "waar", "sand", "sant")  # in spreadsheets
 _FALSE = ("false", "falsch", "faux", "falso", "onwaar", "falsk", "falskt")
 _YES = ("yes", "y", "t", "positive", "pos", "ja", "oui", "si", "sí", "sim", "1", "present", "success", *_TRUE)
 _NO = ("no", "n", "f", "negative", "neg", "nein", "non", "não", "0", "absent", "failure", *_FALSE)
-_LABELLED = re.compile(r"[(\[]?\d{1,3}(?:[)\].:=-]| -)?\s+(?=\D)")  # a code before its label, "1. Yes", as SPSS exports
+# A code before its label, such as "1. Yes", as SPSS exports it
+_LABELLED = re.compile(r"[(\[]?\d{1,3}(?:[)\].:=-]| -)?\s+(?=\D)")
 _MOST_DELTA = 1e-5
-_MOST_ANSWERS = 8  # words of an outcome that may be yes and no
-_SOME = 50  # texts of a column in which its unit is looked for
-_NEAR = 100  # lines in which the line of names is looked for
+_MOST_ANSWERS = 8  # largest number of different words in a yes/no outcome
+_SOME = 50  # texts of a column that are searched for its unit
+_NEAR = 100  # lines that are searched for the line of names
 _TWIN = re.compile(r".* \(column [0-9]+\)")
 _IDENTIFIER = re.compile(
     r"(?:^|[\W_])(?:id|ids|nr|no|key|code|person|people|patient|subject|participant|name)$|ID$", re.IGNORECASE
@@ -54,15 +56,15 @@ _IDENTIFIER = re.compile(
 _WEIGHTS = re.compile(
     r"(?:^|[\W_])(?:[a-z]{0,6}wg?h?ts?|[a-z]{0,8}weights?|[a-z]{0,6}wt[a-z]{0,3})(?:$|[\W_\d])", re.IGNORECASE
 )
-_MOST_GAPS = 8  # words of a column of numbers or dates that may mean a missing value
+_MOST_GAPS = 8  # largest number of words in a column of numbers or dates that may mean a missing value
 
 
 class Look(NamedTuple):
-    """Declarations that could be made.
+    """How a table seems to be written, and what its columns contain.
 
     Attributes:
-        writing: how the table seems to be written; nothing of words.
-        columns: contents of each.
+        writing: how the table seems to be written, without words for missing values, yes and no.
+        columns: contents of each column, by name.
     """
 
     writing: Writing
@@ -70,13 +72,14 @@ class Look(NamedTuple):
 
 
 def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
-    """Read a table once and find its writing and the contents of its columns.
+    """Read a table and find out how it is written and what its columns contain.
 
     Args:
-        names: of columns that will be used, which decide where there are some.
+        stream: the table as text, in binary mode.
+        names: columns that will be used. If there are any, they alone decide how numbers and dates are written.
 
     Raises:
-        ValueError: it is no table.
+        ValueError: the stream is not a table.
     """
     problems = list[NotDecoded]()
     for encoding in _TRIED:
@@ -93,7 +96,7 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
 
 
 def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Contents]]:
-    """Contents of the columns, also of a table between lines that are no rows."""
+    """Return the writing and the contents of the columns, also for a table between lines that are not rows."""
     declared = with_ignored(stream, declared, names) or declared
     writing = as_written(stream, declared)
     header = column_names(stream, writing)
@@ -108,10 +111,10 @@ def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tupl
 
 
 def lines_within(columns: Mapping[str, Contents]) -> tuple[int | str, ...]:
-    """Rows that repeat the names, a first row of units or labels, and a last row of sums.
+    """Return the lines that repeat the names, a first row of units or labels, and a last row of sums.
 
-    The first row is none of the table's if all columns of numbers have a text there that stands nowhere else. The last
-    one is a sum where the first column of the table has such a text there, and numbers elsewhere.
+    The first row is not part of the table if every column of numbers has a text there that occurs nowhere else. The
+    last row is a sum if the first column of the table holds numbers, and such a text in this row.
     """
     found = set.intersection(*({*column.repeats} for column in columns.values())) if columns else set[int]()
     numbers = [column for column in columns.values() if column.ways and column.rows > 2]
@@ -123,31 +126,32 @@ def lines_within(columns: Mapping[str, Contents]) -> tuple[int | str, ...]:
 
 
 def _has_one_text(column: Contents) -> bool:
-    """Whether one row alone of a column of numbers holds none."""
+    """Return whether a column of numbers has exactly one row without a number."""
     return column.unread[column.ways[0]][0] == 1
 
 
 def numbers_of(columns: Sequence[Contents]) -> str:
-    """The way of writing numbers that reads most of some columns."""
+    """Return the format of numbers that reads most of the columns."""
     ways = [each.ways[0] for each in columns if each.ways]
     return max(dict.fromkeys(way for way in ways if way != "1234.5"), key=ways.count, default="1234.5")
 
 
 def order_of_dates(columns: Sequence[Contents]) -> str | None:
-    """The order that reads most of the columns of dates; None without any, or if it is year, month and day."""
+    """Return the order that reads most columns of dates; None if there are none, or if it is year, month, day."""
     orders = [each.orders[0] for each in columns if each.orders and not each.ways]
     return max(dict.fromkeys(orders), key=orders.count, default=None)
 
 
 def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> tuple[dict[str, Any], list[str]]:
-    """A configuration that could be declared, and the contents of each column in a line. Not private.
+    """Return a proposed configuration, and a line about each column. Both are computed from private cells.
 
     Args:
-        x: names of the inputs; () for one that is proposed, too.
-        y: name of the outcome; None likewise.
+        stream: the table as text, in binary mode.
+        x: names of the inputs; () to propose one.
+        y: name of the outcome; None to propose one.
 
     Raises:
-        ValueError: it is no table, or has no such columns.
+        ValueError: the stream is not a table, or has no such columns.
     """
     x, y = [plain_name(name) for name in x], None if y is None else plain_name(y)
     asked = [*x, *([] if y is None else [y])]
@@ -179,17 +183,18 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
 
 
 def names_people(name: str, column: Contents) -> bool:
-    """Whether a column may say whose row it is: many texts, or numbers with such a name, that stand in several rows."""
+    """Return whether a column may identify people: texts, or numbers with a name that suggests it, that repeat."""
     if not MOST_LEVELS < column.values < column.rows - column.usual:
         return False
     return _IDENTIFIER.search(name) is not None or not (column.ways or column.orders)
 
 
 def lines_on_unused(columns: Mapping[str, Contents], *, whose: bool = True) -> list[str]:
-    """Lines on columns that are not used: whose rows they may say these are, and weights. Not private.
+    """Return lines about unused columns that may identify people or hold weights, for the owner of the table alone.
 
     Args:
-        whose: whether it is not declared whose rows these are.
+        columns: contents of the columns that are not used, by name.
+        whose: whether to mention columns that may identify people, because none is declared.
     """
     lines = [
         f"{name}: {column.values:,} different values in {column.rows:,} rows. Whose rows are these? If each value is a "
@@ -205,7 +210,7 @@ def lines_on_unused(columns: Mapping[str, Contents], *, whose: bool = True) -> l
 
 
 def described(column: Contents, numbers: str = "1234.5") -> str:
-    """Likely contents of a column, in words. Not private."""
+    """Return the likely contents of a column in words, for the owner of the table alone."""
     if column.ways:
         text = "numbers" if numbers in column.ways or column.ways[0] == "1234.5" else f"numbers, as {column.ways[0]}"
         text += "".join(f"; {code:g} in {rows:,} rows may mean missing" for code, rows in column.codes.items())
@@ -219,7 +224,7 @@ def described(column: Contents, numbers: str = "1234.5") -> str:
 
 
 def yes_and_no(words: Sequence[str]) -> tuple[str | None, str | None]:
-    """Which of some words may mean yes, and which no; None where none does."""
+    """Return the word that may mean yes and the one that may mean no; None for either if there is no such word."""
 
     def first_of(meanings: Sequence[str]) -> str | None:
         return next((word for word in words if _bare(word) in meanings), None)
@@ -232,12 +237,12 @@ def yes_and_no(words: Sequence[str]) -> tuple[str | None, str | None]:
 
 
 def usual_delta(rows: int) -> float:
-    """A tenth of 1/n or less, and 1e-5 at most."""
+    """Return the proposed delta: a power of ten, at most 1/(10 n) and at most 1e-5."""
     return float(min(_MOST_DELTA, 10.0 ** math.floor(math.log10(0.1 / max(rows, 1)))))
 
 
 def missing_of(columns: Sequence[Contents]) -> list[str | float] | None:
-    """Codes that may mean that a value is missing; None where every row has a value in these columns."""
+    """Return codes that may mean a missing value; None if every row has a value in these columns."""
     codes: list[str | float] = [*dict.fromkeys(code for each in columns for code in each.codes)]
     return codes if codes or any(each.usual for each in columns) else None
 
@@ -245,7 +250,7 @@ def missing_of(columns: Sequence[Contents]) -> list[str | float] | None:
 def _configuration(
     stream: BinaryIO, table: Look, x: Sequence[str], y: str | None, rows: int
 ) -> tuple[dict[str, Any], list[str]]:
-    """The configuration, and lines on what it proposes and why."""
+    """Return the configuration, and lines that say what it proposes and why."""
     used = [*x, *([] if y is None else [y])]
     columns = [table.columns[name] for name in used]
     words, gaps, units, said = dict[str, list[str]](), list[str](), dict[str, str](), list[str]()
@@ -306,20 +311,20 @@ def _configuration(
 
 
 def _unit(stream: BinaryIO, name: str, table: Look) -> tuple[str, str]:
-    """The unit beside the numbers of a column, and the way of writing these; "" for none."""
+    """Return the unit next to the numbers of a column, and the format of these numbers; "" for both if none."""
     column = table.columns[name]
     return ("", "") if not may_have_a_unit(column) else unit_of(_texts(stream, name, table)[:_SOME])
 
 
 def may_have_a_unit(column: Contents) -> bool:
-    """Whether there may be a unit beside each number of a column: no number is plain, and none is a multiple."""
+    """Return whether each number of a column may contain a unit: none is plain, and none is a multiple or censored."""
     noted = sum(count for count, _ in column.noted.values())
     plain = column.ways and column.rows - column.usual - column.unread[column.ways[0]][0] - noted
     return not (plain or column.orders or "multiples" in column.noted or "censored" in column.noted)
 
 
 def _texts(stream: BinaryIO, name: str, table: Look) -> list[str]:
-    """The different texts of a column, the commonest first."""
+    """Return the different texts of a column, the most frequent first."""
     stream.seek(0)
     texts = words_of(stream, name, table.writing, table.columns[name].values)
     stream.seek(0)
@@ -327,7 +332,7 @@ def _texts(stream: BinaryIO, name: str, table: Look) -> list[str]:
 
 
 def _dates_mean_yes(stream: BinaryIO, name: str, table: Look) -> tuple[list[str], list[str]] | None:
-    """Words for yes and for no of an outcome that holds dates besides; None where dates mean nothing of the kind."""
+    """Return the words for yes and for no of an outcome in which a date means yes; None for any other column."""
     column = table.columns[name]
     if not column.dated or not 1 <= column.beside_dates <= _MOST_ANSWERS:
         return None
@@ -338,12 +343,12 @@ def _dates_mean_yes(stream: BinaryIO, name: str, table: Look) -> tuple[list[str]
 
 
 def _bare(word: str) -> str:
-    """A word without the number of its label and without capitals."""
+    """Return a word in lower case, without the number of its label."""
     return folded(_LABELLED.sub("", word, count=1))
 
 
 def _either_reading(stream: BinaryIO, name: str, table: Look) -> str:
-    """A line on numbers that can be read in two ways, with an example."""
+    """Return a line about numbers that can be read in two ways, with an example."""
     example, mark = readings_of(_texts(stream, name, table))
     thousands, fraction = two_ways(mark)
     values = [as_number(example, way) or 0.0 for way in (thousands, fraction)]
@@ -354,7 +359,7 @@ def _either_reading(stream: BinaryIO, name: str, table: Look) -> str:
 
 
 def readings_of(texts: Sequence[str]) -> tuple[str, str]:
-    """The first of some numbers that can be read in two ways, and the mark that can; "" for none."""
+    """Return the first text that can be read as two numbers, and its ambiguous mark; "" for both if there is none."""
     for text in texts:
         readings = TwoReadings()
         readings.take(text)
@@ -364,7 +369,7 @@ def readings_of(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def unit_of(cells: Sequence[str]) -> tuple[str, str]:
-    """The unit beside the number in each of some cells, and the way of writing these; "" for none."""
+    """Return the unit that all cells contain next to a number, and the format of the numbers; "" for both if none."""
     units = {unit_beside(cell) for cell in cells}
     unit = units.pop() if len(units) == 1 else ""
     bare = [cell.removesuffix(unit).removeprefix(unit) for cell in cells]
@@ -373,7 +378,7 @@ def unit_of(cells: Sequence[str]) -> tuple[str, str]:
 
 
 def _words_among(stream: BinaryIO, name: str, table: Look) -> list[str]:
-    """Words among the numbers or dates of a column, if they are few; no dates among numbers."""
+    """Return the words among the numbers or dates of a column if they are few; dates among numbers are left out."""
     column = table.columns[name]
     numbers = table.writing.numbers or next(iter(column.ways), PLAIN)
     if numbers in column.ways and column.unread[numbers][0]:
@@ -387,11 +392,12 @@ def _words_among(stream: BinaryIO, name: str, table: Look) -> list[str]:
 
 
 def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) -> Writing | None:
-    """Writing of a table with titles above it or notes below; None where there are none.
+    """Return the writing of a table with titles above it or notes below it; None if there are no such lines.
 
     Args:
         stream: in binary mode, at the start of the table, and again afterwards.
-        names: of columns that must be there.
+        writing: declared writing.
+        names: names of columns that the table must have.
     """
     if writing.ignore is not None:
         return None
@@ -405,7 +411,7 @@ def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) 
 
 
 def _of_other_width(stream: BinaryIO, writing: Writing, above: Sequence[int]) -> Sequence[int] | None:
-    """Lines whose width is not that of the table below some lines; None where it is not a table's."""
+    """Return the lines below ``above`` that have another number of fields than the table; None if it is not a table."""
     try:
         for _ in Table(stream, replace(writing, ignore=tuple(entries_of(above)) or None)):
             pass
@@ -419,7 +425,7 @@ def _of_other_width(stream: BinaryIO, writing: Writing, above: Sequence[int]) ->
 
 
 def _starts_with_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
-    """Whether the first line of a table is its line of names."""
+    """Return whether the first line of a table is its line of names."""
     try:
         first = Table(stream, writing).names
         return not may_be_a_record(first) and {*names} <= {*first} and sum(map(bool, first)) > 1
@@ -432,10 +438,10 @@ def _starts_with_names(stream: BinaryIO, writing: Writing, names: Sequence[str])
 
 
 def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> list[int]:
-    """The lines above the line of names; [] if there is none."""
+    """Return the lines above the line of names; [] if there are none."""
     lines = list(islice(read_lines(stream, writing.encoding), _NEAR))
     stream.seek(0)
-    best = (0, 0)  # rows of equal width, and the first of them that may hold names
+    best = (0, 0)  # number of rows of equal width, and the first of them that may hold names
     for mark in [writing.separator] if writing.separator else [",", ";", "\t", "|"]:
         rows = [distinct([plain_name(field) for field in fields_of(line, mark)]) for line in lines]
         [(width, count)] = Counter(len(row) for row in rows if len(row) > 1).most_common(1) or [(0, 0)]
@@ -445,16 +451,18 @@ def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str])
 
 
 def _may_name(row: Sequence[str], width: int, names: Sequence[str]) -> bool:
-    """Whether a row of a table of some width may be its line of names."""
+    """Return whether a row of a table with this number of columns may be its line of names."""
     filled = [name for name in row if name]
     return len(row) == width > 1 and {*names} <= {*row} and 2 * len(filled) > width and not may_be_a_record(filled)
 
 
 def _outcome(columns: Mapping[str, Contents], dates_mean_yes: Collection[str]) -> str | None:
-    """The last column that may be an outcome: of numbers, where another is left for an input, or else of a few words.
+    """Return the last column that may be an outcome: numbers if another column is left as an input, otherwise a few
+    words.
 
     Args:
-        dates_mean_yes: columns of words for yes and no, and dates.
+        columns: contents of the columns, by name.
+        dates_mean_yes: columns of words for yes and no in which a date means yes.
     """
     words = [name for name, each in columns.items() if each.holds_words and each.values < MOST_LEVELS]
     dates = [name for name, each in columns.items() if each.orders and not each.ways and name not in dates_mean_yes]
@@ -467,7 +475,7 @@ def _outcome(columns: Mapping[str, Contents], dates_mean_yes: Collection[str]) -
 
 
 def _inputs(columns: Mapping[str, Contents], outcomes: Collection[str | None]) -> list[str]:
-    """The first column of dates, or of numbers that are not another for every row; never one that numbers the rows."""
+    """Return the first column of dates, or else of numbers, if possible with repeated values; never an identifier."""
     others = {name: each for name, each in columns.items() if name not in outcomes and not _identifies(name, each)}
     dates = [name for name, each in others.items() if each.orders and not each.ways]
     numbers = [name for name, each in others.items() if each.ways]
@@ -475,7 +483,7 @@ def _inputs(columns: Mapping[str, Contents], outcomes: Collection[str | None]) -
 
 
 def _identifies(name: str, column: Contents) -> bool:
-    """Whether a column of numbers says which row, or whose row it is."""
+    """Return whether a column of numbers identifies rows or people."""
     return column.numbered or (column.values > MOST_LEVELS and _IDENTIFIER.search(name) is not None)
 
 

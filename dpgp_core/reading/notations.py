@@ -1,7 +1,7 @@
-"""Further notations of numbers, each read only where it is declared (``Writing.notations``).
+"""Read further notations of numbers, each only if it is declared (``Writing.notations``).
 
-A cell that is written so and not declared is refused with the declaration that reads it. It is never proposed as a
-missing value, because records with censored values differ from the others.
+A cell in a notation that is not declared is refused, and the message names the declaration that would read it. Such a
+cell is never proposed as a missing value, because records with censored values differ from the others.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from .writing import NUMBERS, as_number
 
-_LONGEST = 40  # letters of such a number
+_LONGEST = 40  # characters of such a number
 _DIGIT, _LETTERS = re.compile(r"[0-9]"), re.compile(r"[^\W\d_]+")
-_WORDS = frozenset(  # of all notations: any other word says at once that a cell is none of them
+_WORDS = frozenset(  # words of all notations; a cell with any other word is in none of them
     _LETTERS.findall(
         "less more than under over above below and or up older younger ft feet foot in inch inches k m b bn mn mln mio "
         "million billion mrd thousand tsd am pm a p h hr hrs hour hours min mins minute minutes"
@@ -51,13 +51,13 @@ _SPELT = re.compile(
 
 
 def _limit(cell: str, numbers: str) -> float | None:
-    """The limit of a censored value."""
+    """Return the limit of a censored value; None for any other text."""
     match = _LIMIT.fullmatch(cell)
     return None if match is None else as_number(match["behind"] or match["before"], numbers)
 
 
 def _inches(cell: str, numbers: str) -> float | None:
-    """Feet and inches in inches."""
+    """Return feet and inches as inches; None for any other text."""
     match = _FEET.fullmatch(cell)
     if match is None:
         return None
@@ -66,7 +66,7 @@ def _inches(cell: str, numbers: str) -> float | None:
 
 
 def _multiple(cell: str, numbers: str) -> float | None:
-    """A number of thousands, millions or billions (10^9)."""
+    """Return a number of thousands, millions or billions (10^9); None for any other text."""
     match = _SUFFIX.fullmatch(cell)
     number = None if match is None else as_number(match["number"], numbers)
     if match is None or number is None:
@@ -76,7 +76,7 @@ def _multiple(cell: str, numbers: str) -> float | None:
 
 
 def _hours(cell: str, numbers: str) -> float | None:
-    """A time of day or a duration in hours."""
+    """Return a clock time or a duration in hours; None for any other text."""
     if match := _CLOCK.fullmatch(cell):
         hours, half = int(match["hours"]), (match["half"] or "").lower()
         if half and not 1 <= hours <= 12:
@@ -94,9 +94,10 @@ class Notation(NamedTuple):
     """A further notation of numbers.
 
     Attributes:
-        read: a cell without spaces around it, and how its numbers are written -> its number; None for any other text.
-        about: what it is, in words.
-        unit: of the numbers that are read; "" for the column's own.
+        read: function of a cell without surrounding spaces and of the format of numbers. It returns the number, or None
+            for any other text.
+        about: description in words.
+        unit: unit of the numbers that are read; "" if the column's own unit applies.
     """
 
     read: Callable[[str, str], float | None]
@@ -113,7 +114,7 @@ READERS = {
 
 
 def as_noted(cell: str, notations: Collection[str], numbers: str) -> float | None:
-    """The number that a cell means in one of some notations; None for any other text."""
+    """Return the number that a cell means in one of the given notations; None for any other text."""
     if not _may_be_noted(cell):
         return None
     values = (READERS[name].read(cell, numbers) for name in notations)
@@ -121,7 +122,7 @@ def as_noted(cell: str, notations: Collection[str], numbers: str) -> float | Non
 
 
 def notation_of(cell: str) -> tuple[str, frozenset[str]]:
-    """The first notation in which a cell is a number, and the ways of writing numbers in which it is; "" for none."""
+    """Return the first notation in which a cell is a number, and the formats of its numbers; "" if there is none."""
     if _may_be_noted(cell):
         for name in READERS:
             if ways := frozenset(way for way in NUMBERS if as_noted(cell, (name,), way) is not None):

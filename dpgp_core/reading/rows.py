@@ -1,8 +1,8 @@
-"""Rows of a table out of a stream, within limits: bytes as lines of text, lines as fields, as many as the header has.
+"""Read the rows of a table from a stream, within limits: bytes to lines of text, lines to fields.
 
-A piece at a time, in the declared encoding, nothing unpacked; empty rows are none.
-Uses the standard library's reader, not pandas': pandas fills short rows with missing values,
-takes a surplus first column as an index and renames duplicate columns, all without saying so.
+The stream is read in pieces, in the declared encoding, and nothing is unpacked. Empty rows are skipped. The module uses
+the standard library's reader instead of that of pandas: pandas fills short rows with missing values, takes a surplus
+first column as an index and renames duplicate columns, all without a message.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from ..checks import cut
 from ..dates import looks_like_a_date
 from .writing import AS_USUAL, SEPARATORS, Writing, as_float, entries_of, separator_of
 
-MAX_LINE = 1_000_000  # letters; one endless line must not fill the memory
-MAX_BYTES = 500_000_000  # of a whole file
+MAX_LINE = 1_000_000  # characters; a line without an end must not fill the memory
+MAX_BYTES = 500_000_000  # bytes of a file
 _PIECE = 2**16  # bytes read at a time
 _END_OF_OLD_FILES = "\x1a"
 
-# How files start that people take for tables. None is unpacked: a small archive can hold an endless file.
+# First bytes of files that people may take for tables. None is unpacked, because a small archive can hold a huge file.
 _PACKED = {
     b"PK\x03\x04": "a zip archive",
     b"PK\x05\x06": "an empty zip archive",
@@ -49,7 +49,7 @@ _OTHER_KINDS = {
     b"HEADER RECORD": "a file of SAS (.xpt)",
     b"{\\rtf": "a text with formats (.rtf)",
 }
-_MARKUP = re.compile(rb"\s*(?:<[?!a-z]|\{\s*[\"}]|\[\s*[\[{])", re.IGNORECASE)  # of which the first line may hold cells
+_MARKUP = re.compile(rb"\s*(?:<[?!a-z]|\{\s*[\"}]|\[\s*[\[{])", re.IGNORECASE)  # the first line may hold cells
 _ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -58,39 +58,41 @@ _ORDER_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
 
-_ENDED = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}  # without a byte order mark, as Windows writes them
+_ENDED = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}  # byte orders that Windows uses without a mark
 
 
 class NotDecoded(ValueError):
-    """Bytes are no text in the encoding that is declared."""
+    """Raised if bytes are not text in the declared encoding."""
 
 
 def encoding_of(start: bytes, declared: str | None = None) -> tuple[str, bytes]:
-    """The encoding of a file and its byte order mark, which overrules the declared encoding; b"" for none.
+    """Return the encoding of a file and its byte order mark, which takes precedence; b"" if there is no mark.
 
     Args:
-        start: the first bytes of a file, four or more if it has them.
-        declared: the encoding, or None for UTF-8.
+        start: the first bytes of a file, at least four unless the file is shorter.
+        declared: declared encoding; None for UTF-8.
     """
     mark = next((each for each in _ORDER_MARKS if start.startswith(each)), b"")
     return (_ORDER_MARKS[mark], mark) if mark else (_ENDED.get(declared or "", declared or "utf-8"), b"")
 
 
 def read_lines(stream: BinaryIO, encoding: str | None = None, *, max_bytes: int | None = None) -> Iterator[str]:
-    """Lines of a stream from its position, each with a newline at its end whatever the file ends its lines with.
+    """Return the lines of a stream from its position, each ending in a newline whatever the file uses as line end.
 
     Args:
-        encoding: as declared; None for UTF-8.
-        max_bytes: more are refused.
+        stream: file in binary mode.
+        encoding: declared encoding; None for UTF-8.
+        max_bytes: largest size of the file; None for no limit.
 
     Raises:
-        ValueError: a line is too long, or the stream is no text; the message names the line, never its text.
+        ValueError: a line or the file is too long, or the stream is not text. The message names the line, never its
+            text.
     """
     return chain.from_iterable(_pieces(stream, encoding, max_bytes))
 
 
 def _pieces(stream: BinaryIO, encoding: str | None, max_bytes: int | None) -> Iterator[Sequence[str]]:
-    """Lines as ``read_lines`` says, some at a time: a loop for each line is slow where millions of them are blank."""
+    """Yield the lines of ``read_lines`` in blocks; a loop over single lines is slow for millions of blank lines."""
     piece = stream.read(_PIECE)
     if isinstance(piece, str):
         raise ValueError("the file object is in text mode; open it in binary mode ('rb')")
@@ -103,7 +105,7 @@ def _pieces(stream: BinaryIO, encoding: str | None, max_bytes: int | None) -> It
             raise ValueError(f"the file has more than {max_bytes} bytes, the limit; keep a random sample of its rows")
         last = not piece
         text += _decoded(decoder, piece, number + text.count("\n"), name)
-        half = "\r" if not last and text.endswith("\r") else ""  # it may be the first half of a line's end
+        half = "\r" if not last and text.endswith("\r") else ""  # it may be the first half of a line end
         text = text.removesuffix(half).replace("\r\n", "\n").replace("\r", "\n")
         lines = list(io.StringIO(text, newline="\n"))
         text = lines.pop() if lines and not lines[-1].endswith("\n") else ""
@@ -122,7 +124,7 @@ def _pieces(stream: BinaryIO, encoding: str | None, max_bytes: int | None) -> It
 
 
 def _decoded(decoder: codecs.IncrementalDecoder, piece: bytes, line: int, name: str) -> str:
-    """A piece of the text; the line is the one that it begins in."""
+    """Return a piece of the text. ``line`` is the number of the line in which it begins."""
     try:
         text = decoder.decode(piece, final=not piece)
     except UnicodeDecodeError as error:
@@ -143,7 +145,7 @@ def _decoded(decoder: codecs.IncrementalDecoder, piece: bytes, line: int, name: 
 
 
 def _check_lengths(lines: Sequence[str], number: int) -> None:
-    """Refuse lines, of which the first has a number, if one is too long."""
+    """Raise ValueError if one of the lines is too long. ``number`` is the number of the first line."""
     if max(map(len, lines), default=0) > MAX_LINE:
         at = next((at for at, line in enumerate(lines) if len(line.removesuffix("\n")) > MAX_LINE), None)
         if at is not None:
@@ -162,27 +164,29 @@ def _refuse_other_kinds(start: bytes) -> None:
 
 
 MAX_COLUMNS = 1_000
-MOST_ABOVE = 100_000  # lines above the names, which are read again with every look at these
-MOST_LINES = 20  # that a remedy names
-SHOWN_LETTERS = 300  # of the column names, in a message
-_UNSEEN = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"))  # letters without width, in names
-_LONG = 20_000  # letters of a line that is looked at for names
-_NEAR = 50  # lines below the first, in which names are looked for
-_HINT = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that spreadsheets write for each other
+MOST_ABOVE = 100_000  # empty lines above the names
+MOST_LINES = 20  # largest number of lines that a remedy names
+SHOWN_LETTERS = 300  # characters of the column names in a message
+# Characters without width, which are removed from names
+_UNSEEN = str.maketrans(dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff"))
+_LONG = 20_000  # characters of a line that is searched for names
+_NEAR = 50  # lines below the first that are searched for names
+_HINT = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)  # a first line that tells spreadsheets the separator
 
 Row = tuple[int, list[str]]
 """The number of a line of the file, and its fields."""
 
 
 class WrongWidth(ValueError):
-    """Rows have more or fewer fields than the header.
+    """Raised if rows have more or fewer fields than the header.
 
     Args:
-        lines: all of them; () if they are too many.
+        sentence: message with the first such line and a remedy.
+        lines: numbers of all such lines; () if there are too many.
     """
 
     def __init__(self, sentence: str, lines: Sequence[int]) -> None:
-        super().__init__(sentence, lines)  # both, for whoever reads it in another process
+        super().__init__(sentence, lines)  # both, because another process may rebuild the error from its arguments
         self.lines = lines
 
     def __str__(self) -> str:
@@ -190,16 +194,17 @@ class WrongWidth(ValueError):
 
 
 class Table:
-    """A table: its first line, of names, and below it rows, which raise as ``read_lines`` does.
+    """A table: the names in its first line, and an iterator over the rows below, which raises the errors of
+    ``read_lines``.
 
     Attributes:
-        titles: of the columns, without spaces around them; "" for one that has none.
-        names: the same, with the number of its column behind a title that several columns have: see ``distinct``.
-        writing: how the table is written, its separator being known.
-        lines: that the names go over, more than one where a name in quotes does.
+        titles: titles of the columns, without surrounding spaces; "" for a column without one.
+        names: the titles, made different by the number of the column if several are equal; see ``distinct``.
+        writing: how the table is written, with the separator that was found.
+        lines: number of lines that the names occupy; more than one if a quoted name contains a line end.
 
     Raises:
-        ValueError: there is no first line, or it names too many columns.
+        ValueError: there is no first line, or it has too many columns.
     """
 
     def __init__(self, stream: BinaryIO, writing: Writing = AS_USUAL) -> None:
@@ -217,10 +222,10 @@ class Table:
         self.lines = line - self._rows.above
 
     def positions(self, columns: Sequence[str]) -> list[int]:
-        """Positions of columns. No others need a name.
+        """Return the positions of the named columns. Other columns need no name.
 
         Raises:
-            ValueError: one is not there, or several have its title.
+            ValueError: a column is missing, or several have its title.
         """
         columns = [plain_name(column) for column in columns]
         twins = next((column for column in columns if column not in self.names and column in self.titles), None)
@@ -241,7 +246,7 @@ class Table:
 
     @property
     def listed(self) -> str:
-        """The names for a message, which must hold no record."""
+        """Return the names for a message; if they may be a record, return a sentence that says so instead."""
         if may_be_a_record(self.titles) or (len(self.titles) == 1 and re.search(r"\d", self.titles[0])):
             return "not shown, because the first line holds numbers or dates. If it is a record, add a header line"
         if self.lines > 1 and may_be_a_record(part for name in self.titles for part in re.split(r"[\s,;|]+", name)):
@@ -252,7 +257,11 @@ class Table:
         return cut(", ".join(cut(repr(name)) for name in self.names), SHOWN_LETTERS)
 
     def __iter__(self) -> Iterator[Row]:
-        """Rows without empty fields beyond the header; ValueError at their end says how many had another width."""
+        """Yield rows without empty fields beyond the header.
+
+        Raises:
+            WrongWidth: after the last row, if rows had another number of fields.
+        """
         count = wrong = fields = 0
         lines: list[int] = []
         width = len(self.names)
@@ -280,10 +289,10 @@ class Table:
 
 
 def column_names(stream: BinaryIO, writing: Writing = AS_USUAL) -> list[str]:
-    """Names in the header line of a stream that can be used: see ``distinct``.
+    """Return the names in the header line of a stream; see ``distinct``.
 
     Raises:
-        ValueError: there is no header line, or it holds numbers, so that it may be a record; it is then not shown.
+        ValueError: there is no header line, or it holds numbers and may be a record. The message does not show it.
     """
     table = Table(stream, writing)
     names = table.names
@@ -296,7 +305,7 @@ def column_names(stream: BinaryIO, writing: Writing = AS_USUAL) -> list[str]:
 
 
 def as_written(stream: BinaryIO, writing: Writing) -> Writing:
-    """A table's declared writing, completed by its first line and byte order mark."""
+    """Return the declared writing, completed with the separator of the first line and the byte order mark."""
     at = stream.tell()
     start = stream.read(4)
     stream.seek(at)
@@ -308,12 +317,12 @@ def as_written(stream: BinaryIO, writing: Writing) -> Writing:
 
 
 def no_rows(lines: Sequence[int]) -> str:
-    """Remedy for lines that are notes, units, sums and the like."""
+    """Return the remedy for lines that are notes, units or sums instead of rows."""
     return f'declare "ignore": {json.dumps(entries_of(lines))}'
 
 
 def fields_of(line: str, separator: str) -> list[str]:
-    """The fields of one line by itself; none of one that is no row, or too long for one of names."""
+    """Return the fields of a single line; [] if it is not a row, or too long to hold names."""
     if len(line) > _LONG:
         return []
     try:
@@ -323,7 +332,7 @@ def fields_of(line: str, separator: str) -> list[str]:
 
 
 def distinct(titles: Sequence[str]) -> list[str]:
-    """Names of columns by their titles: where several have one title, as "score (column 2)" and "score (column 3)"."""
+    """Return different names for columns. Equal titles become "score (column 2)" and "score (column 3)"."""
     count, taken = Counter(titles), set(titles)
     names = list[str]()
     for number, title in enumerate(titles, start=1):
@@ -336,17 +345,17 @@ def distinct(titles: Sequence[str]) -> list[str]:
 
 
 def plain_name(name: str) -> str:
-    """A name of a column as it is compared: on one line, without quotes or letters that nobody sees."""
+    """Return a column's name as it is compared: on one line, without quotes and invisible characters."""
     plain = " ".join(name.translate(_UNSEEN).split())
     return plain[1:-1].strip() if len(plain) > 1 and plain[0] == plain[-1] == "'" else plain
 
 
 class TableRows:
-    """Line number and fields, without spaces around them, of every line that holds something, however many there are.
+    """Iterator over all lines that are not empty: the number of the line, and its fields without surrounding spaces.
 
     Attributes:
-        writing: with the separator that the first line has.
-        above: lines above the first that holds something.
+        writing: how the table is written, with the separator of the first line.
+        above: number of lines above the first one that is not empty.
     """
 
     def __init__(self, stream: BinaryIO, writing: Writing, max_bytes: int | None = None) -> None:
@@ -375,7 +384,7 @@ class TableRows:
             self._lines = (line.strip(" \n") + "\n" for line in self._lines)
         self._reader = self._fields(self._lines)
         self._filled = filter(any, self._reader)
-        self._quoted = None if may_be_quoted else False  # whether each line is one quoted text that holds the values
+        self._quoted = None if may_be_quoted else False  # whether each line is one quoted text that holds all values
 
     def __iter__(self) -> Iterator[Row]:
         return self
@@ -393,7 +402,7 @@ class TableRows:
         raise ValueError(f"{problem}; save it again as {self.writing.separated} UTF-8")
 
     def line_of(self, names: Sequence[str]) -> int:
-        """The next line with all of some names, whatever separates them; 0 if it is not near."""
+        """Return the next line that contains all of these names, with any separator; 0 if it is not near."""
         for line, text in enumerate(islice(self._lines, _NEAR), start=self._reader.line_num + 1):
             for mark in SEPARATORS.values():
                 if {*names} <= {plain_name(name) for name in fields_of(text, mark)}:
@@ -404,10 +413,10 @@ class TableRows:
         return csv.reader(lines, delimiter=self.writing.separator or ",", skipinitialspace=True, strict=True)
 
     def _unquoted(self, row: list[str]) -> list[str]:
-        """The fields of a row, also of one that is quoted whole, as the first line, of names, has it."""
+        """Return the fields of a row. The whole row may be quoted if the line of names is."""
         if self._quoted is None:
             self._quoted = len(row) == 1 and any(mark in row[0] for mark in ",;\t|")
-            if self._quoted and not self._declared:  # nothing is between the names outside quotes
+            if self._quoted and not self._declared:  # there is no separator outside quotes
                 self.writing = replace(self.writing, separator=separator_of(row[0]))
         if not self._quoted or len(row) != 1:
             return row
@@ -423,7 +432,7 @@ def _of_width_remedy(lines: Sequence[int], wrong: int, count: int) -> str:
 
 
 def may_be_a_record(titles: Iterable[str]) -> bool:
-    """Whether one of some titles looks like a cell, a number or a date, so that all of them may be private."""
+    """Return whether one of the titles looks like a number or a date, so that all of them may be private cells."""
     return any(
         as_float(title.replace(",", ".")) is not None or looks_like_a_date(title, whole=True) for title in titles
     )

@@ -1,6 +1,6 @@
-"""Contents of a table, column by column, in one pass: whether it can be read as somebody will declare it.
+"""Count what the columns of a table contain, in one pass, to say whether it can be read as its owner will declare it.
 
-For the eyes of who holds the table: none of it is released, and nothing is declared by it.
+The counts depend on private cells. They are for the owner of the table alone, and nothing is declared by them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .rows import MOST_LINES, Table
 from .writing import NUMBERS, USUAL, TwoReadings, Words, Writing, as_number, folded, ways_of
 
 _WAYS = frozenset((*NUMBERS, *ORDERS))
-_MOSTLY = 0.5  # of the rows: the column is then none of numbers, and the fault is not in its rows
-_MOST_TEXTS = 1_000  # different ones that are kept of a column: far more than it can have levels
+_MOSTLY = 0.5  # share of the rows; beyond it the column holds no numbers, and it is not single rows that are wrong
+_MOST_TEXTS = 1_000  # different texts that are kept of a column, far more than its possible categories
 _USUAL = Words(USUAL, "1234.5").texts
 _CODES = frozenset(
     sign * float(code)
@@ -32,17 +32,17 @@ _CODES = frozenset(
     for sign in (1, -1)
 ) | {-1.0, -7.0, -8.0, -9.0, -200.0, -777.0, -888.0, 777.0, 888.0}
 """Numbers that often mean a missing value."""
-_APART = 0.2  # of the range of all others, that a code lies beyond these
+_APART = 0.2  # least distance of a code from all other values, as a share of their range
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Which different values a column holds: as keyed digests, since a short text that python frees is not overwritten.
+    """Different values of a column, as keyed digests: a short text that Python frees would stay in memory.
 
     Attributes:
-        rows: that hold each of them, by its digest; None where there are too many to be levels.
-        lines: of the first such row in the file, by digest.
-        key: of the digests, drawn for this table.
+        rows: number of rows with each value, by digest; None if there are too many values for categories.
+        lines: line number of the first row with each value, by digest.
+        key: random key of the digests, drawn for this table.
     """
 
     rows: Mapping[bytes, int] | None = field(repr=False)
@@ -50,29 +50,31 @@ class Texts:
     key: bytes = field(repr=False)
 
     def digest(self, text: str) -> bytes:
-        """Key of a text in ``rows`` and ``lines``."""
+        """Return the key of a text in ``rows`` and ``lines``."""
         return hashlib.blake2b(text.encode(), digest_size=16, key=self.key).digest()
 
 
 class Contents(NamedTuple):
-    """Of one column.
+    """Counts of what one column contains.
 
     Attributes:
-        rows: of the table.
-        usual: rows that hold nothing, or a word for that which need not be declared, such as NA.
-        unread: for each way of writing numbers, rows that hold no number in any notation and no such word, and the line
-            of the first.
-        noted: for each notation that must be declared, rows that hold it, and the line of the first.
-        two_readings: the mark before exactly three digits, where no number says what it means; "" for none.
-        undated: the same for each order of dates.
-        values: different ones that are not empty.
-        ends: lines of the first row of the table and of the last.
-        alone: whether each of these holds a text that no other row holds, and that is no number and no date.
-        repeats: lines that hold the name of the column again.
-        beside_dates: different values that are no dates.
-        numbered: whether it numbers the rows: the whole numbers from 0 or 1 without a gap, each once.
-        codes: numbers that may mean a missing value, and rows that hold them; of the usual way of writing.
-        texts: those of its cells.
+        rows: number of rows of the table.
+        usual: number of rows that are empty, or hold a word for a missing value that need not be declared, such as NA.
+        unread: for each format of numbers, the number of rows that hold neither a number in any notation nor such a
+            word, and the line of the first one.
+        undated: for each order of dates, the number of rows that hold neither a date nor such a word, and the line of
+            the first one.
+        noted: for each notation that must be declared, the number of rows that use it, and the line of the first one.
+        two_readings: the mark before exactly three digits, if no number says what it means; "" otherwise.
+        values: number of different values that are not empty.
+        ends: line numbers of the first and of the last row of the table.
+        alone: whether the first row, and the last one, hold a text that no other row holds and that is neither a number
+            nor a date.
+        repeats: lines that repeat the name of the column.
+        beside_dates: number of different values that are not dates.
+        numbered: whether the column numbers the rows: whole numbers from 0 or 1 without a gap, each once.
+        codes: numbers that may mean a missing value, and how many rows hold each, if numbers are written as 1234.5.
+        texts: the different values.
     """
 
     rows: int
@@ -92,32 +94,34 @@ class Contents(NamedTuple):
 
     @property
     def ways(self) -> list[str]:
-        """Ways of writing in which most of it are numbers, those that read most first."""
+        """Formats in which most of the column are numbers, the one that reads most first."""
         return _readable(self.unread, self.rows - self.usual)
 
     @property
     def orders(self) -> list[Format]:
-        """Orders in which most of it are dates, those that read most first."""
+        """Orders in which most of the column are dates, the one that reads most first."""
         return _readable(self.undated, self.rows - self.usual)
 
     @property
     def dated(self) -> int:
-        """Rows that hold a date, in the order that reads most."""
+        """Number of rows that hold a date, in the order that reads most."""
         return self.rows - self.usual - min(count for count, _ in self.undated.values())
 
     @property
     def holds_words(self) -> bool:
-        """Whether it holds a few different texts that are neither numbers nor dates."""
+        """Whether the column holds a few different texts that are neither numbers nor dates."""
         return not (self.ways or self.orders) and 2 <= self.values <= _MOST_TEXTS and self.texts.rows is not None
 
     def as_numbers(
         self, name: str, numbers: str = "1234.5", notations: Collection[str] = (), *, or_dates: bool = True
     ) -> str:
-        """Fault and remedy if it is to hold numbers written in one way; "" for nothing.
+        """Return fault and remedy if the column shall hold numbers in this format; "" if it does.
 
         Args:
-            notations: that are declared.
-            or_dates: whether it may be said to hold dates instead.
+            name: name of the column.
+            numbers: format of the numbers.
+            notations: declared notations.
+            or_dates: whether the remedy may be to declare dates.
         """
         count, line = self.unread[numbers]
         undeclared = next((each for each in self.noted if each not in notations), "")
@@ -140,7 +144,7 @@ class Contents(NamedTuple):
         return self._counted(name, Fault.TEXT, count, line)
 
     def as_dates(self, name: str, format: Format) -> str:
-        """Fault and remedy if it is to hold dates in one order; "" for nothing."""
+        """Return fault and remedy if the column shall hold dates in this order; "" if it does."""
         count, line = self.undated[order_of(format)]
         if not count:
             return ""
@@ -152,7 +156,7 @@ class Contents(NamedTuple):
         return counted(fault, name, count, self.rows, line, remedy_of(fault, (), count / self.rows, name))
 
     def as_levels(self, name: str, levels: Levels) -> str:
-        """Fault and remedy if it is to hold these levels; "" for nothing."""
+        """Return fault and remedy if the column shall hold these categories; "" if it does."""
         if OTHER in levels:
             return ""
         remedy = f"declare a level {OTHER!r}, which takes all others"
@@ -177,7 +181,7 @@ class Contents(NamedTuple):
         )
 
     def as_people(self, name: str) -> str:
-        """Fault and remedy if it is to say whose row it is; "" for nothing."""
+        """Return fault and remedy if the column shall identify people; "" if it can."""
         if not self.values:
             return f"column {name!r} is empty in every row, so it names nobody; choose another"
         if self.values == 1:
@@ -186,13 +190,15 @@ class Contents(NamedTuple):
 
 
 def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing) -> dict[str, Contents]:
-    """Columns of a stream with a header line, by name.
+    """Return the contents of columns of a stream with a header line, by name.
 
     Args:
-        columns: their names, from ``column_names``.
+        stream: the table as text, in binary mode.
+        columns: names of the columns, from ``column_names``.
+        writing: how the table is written.
 
     Raises:
-        ValueError: a line is no row of such a table; the message names the line, never a cell.
+        ValueError: a line is not a row of the table. The message names the line, never a cell.
     """
     table, names = Table(stream, writing), list(columns)
     positions, key = table.positions(names), secrets.token_bytes(16)
@@ -216,13 +222,16 @@ def words_of(
     order: Format | None = None,
     dates: bool = True,
 ) -> list[str]:
-    """The different texts of a column but for those that mean that a value is missing, the commonest first.
+    """Return the different texts of a column, the most frequent first, without those that mean a missing value.
 
     Args:
-        most: no more are returned.
-        numbers: a way of writing these, which are then left out in all notations; None: they are texts like others.
-        order: of dates, which are then left out likewise.
-        dates: whether dates of any order are texts like others.
+        stream: the table as text, in binary mode.
+        column: name of the column.
+        writing: how the table is written.
+        most: largest number of texts.
+        numbers: format of numbers, which are then left out in all notations; None to treat numbers as texts.
+        order: order of dates, which are then left out; None to treat dates as texts.
+        dates: whether dates in other orders are treated as texts.
     """
     table = Table(stream, writing)
     [position], missing = table.positions([column]), writing.missing_words.texts
@@ -238,13 +247,13 @@ def words_of(
 
 
 def order_of(format: Format) -> Format:
-    """The order of a way of writing dates, one of ``ORDERS``."""
+    """Return the order of a date format, one of ``ORDERS``."""
     plain = format.replace(".", "/").replace("-", "/")
     return next(order for order in ORDERS if order.replace("-", "/") == plain)
 
 
 class _Cells:
-    """Cells of one column, counted as they come: its different texts, each of which is looked at once, in the end."""
+    """Counter of the cells of one column. Each different text is examined only once, at the end."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -261,12 +270,12 @@ class _Cells:
             self.repeats.append(line)
 
     def summed(self, rows: int, ends: tuple[int, int], key: bytes) -> Contents:
-        """The contents, of a column in a table of so many rows with these first and last lines."""
+        """Return the contents, given the number of rows, the first and last line, and the key of the digests."""
         usual = 0
         numbers, readings = Counter[float](), TwoReadings()
-        unread, lines = Counter[str](), dict[str, int]()  # of each way and order
+        unread, lines = Counter[str](), dict[str, int]()  # by format or order
         noted, texts, dates = dict[str, tuple[int, int]](), set[str](), 0
-        for cell, count in self.texts.items():  # in the order of their lines
+        for cell, count in self.texts.items():  # in order of appearance, so that the first line is right
             if folded(cell) in _USUAL:
                 usual += count
                 continue
@@ -311,7 +320,7 @@ class _Cells:
 
 
 def _numbered(numbers: Counter[float], rows: int) -> bool:
-    """Whether rows are numbered from 0 or 1 on, each by another number."""
+    """Return whether the numbers are those of the rows, counted from 0 or 1."""
     first = min(numbers, default=math.nan)
     return (
         rows > 2
@@ -322,20 +331,20 @@ def _numbered(numbers: Counter[float], rows: int) -> bool:
 
 
 def _readable(missed: Mapping[str, tuple[int, int]], rows: int) -> list[str]:
-    """Ways that read most of the rows, the best first; of equally good ones the first to be named."""
+    """Return the formats that read most of the rows, the best first; among equally good ones, the first in the list."""
     ways = [way for way, (count, _) in missed.items() if count <= _MOSTLY * rows and rows]
     return sorted(ways, key=lambda way: missed[way][0])
 
 
 def _codes(numbers: Counter[float]) -> dict[float, int]:
-    """Numbers that often mean a missing value, and lie apart from all others."""
+    """Return numbers that often mean a missing value and are far from all other numbers."""
     values = sorted(numbers)
     codes = {*_codes_at_start(values), *_codes_at_start(values[::-1])}
     return {code: numbers[code] for code in sorted(codes)} if sum(numbers[code] for code in codes) > 1 else {}
 
 
 def _codes_at_start(values: Sequence[float]) -> Sequence[float]:
-    """Codes at the beginning of sorted values, with a gap between them and all others."""
+    """Return the codes at the beginning of sorted values that are separated from all others by a gap."""
     most = next((at for at, value in enumerate(values) if value not in _CODES), 0)
     for at in range(most, 0, -1):
         if abs(values[at] - values[at - 1]) > _APART * abs(values[-1] - values[at]):

@@ -1,7 +1,7 @@
-"""How a table is written: separator, numbers, encoding, dates, words. Declared by the owner, never guessed.
+"""How a table is written: separator, numbers, encoding, dates and words, as its owner declares them.
 
-A guess from private cells would be a release: so all of this is public, in the specification and on the card.
-Only the first line of a file, which has no private cell, may decide something: the separator, and a byte order mark.
+Nothing is guessed from private cells, because the guess would be a release: all declarations are public and shown on
+the card. Only the first line of a file, which holds no private cell, may decide the separator and the byte order mark.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..dates import Format, checked_format, looks_like_a_date
 
 
 def _listed(names: str) -> tuple[str, ...]:
-    """Names with bars between them."""
+    """Return the parts of a text between bars."""
     return tuple(names.split("|"))
 
 
@@ -40,11 +40,11 @@ NUMBERS = {
     "1 234.5": (" ", "."),
     "1'234.5": ("'", "."),
 }
-"""Ways of writing numbers: marks between thousands, which may be left out, and the decimal mark."""
+"""Formats of numbers: the mark between thousands, which may be left out, and the decimal mark."""
 NOTATIONS = ("censored", "feet and inches", "multiples", "times")
-"""Further ways of writing a number, which are read only where they are declared: see ``notations``."""
+"""Further notations of numbers, which are read only if they are declared; see ``notations``."""
 ANY_DATE = "any date"
-"""As a word for yes or no: every date means it."""
+"""Word for yes or no that stands for every date."""
 PLAIN = "1234.5"
 ENCODINGS = _listed(
     "utf-8|utf-16|utf-32|cp1252|latin-1|iso-8859-2|iso-8859-15|cp1250|cp1251|cp1253|cp1254|cp437|cp850|mac-roman|"
@@ -54,15 +54,15 @@ USUAL = _listed(
     "|NA|N/A|#N/A|n.a.|NaN|null|none|nil|unknown|missing|not available|not known|-|--|\u2013|\u2014|?|.|..|...|\u2026|"
     ":|<NA>|#NULL!|#DIV/0!|#VALUE!|#REF!|#NAME?|#NUM!"
 )
-"""Words for a missing value that need not be declared one by one, in capitals or not."""
+"""Words for a missing value that need not be declared one by one, in upper or lower case."""
 MOST_WORDS = 50
-_LONGEST_NUMBER = 1_000  # letters of a number that is not written as python writes it
+_LONGEST_NUMBER = 1_000  # characters of a number in another format than that of Python
 
 _PLAINER = str.maketrans({**dict.fromkeys("\u00a0\u2009\u202f", " "), "\u2212": "-", "\u2019": "'"})
 
 
 class Words:
-    """Words and codes: a cell is one of them as text without capitals, or as a number that is written in one way.
+    """Set of words and codes. A cell is in it as text in upper or lower case, or as a number in the declared format.
 
     ``ANY_DATE`` among the words stands for every text that is a date.
     """
@@ -86,20 +86,21 @@ class Writing:
     """How a table is written.
 
     Args:
-        separator: one of ``SEPARATORS`` or its name; None: the one that the first line, of column names, has most of.
-        numbers: one of ``NUMBERS``; None: "1234.5", and a column in which every fraction has exactly three digits is
-            refused, because 2.400 may mean 2,400.
+        separator: one of ``SEPARATORS`` or its name; None for the mark that is most frequent in the first line, which
+            holds the names.
+        numbers: one of ``NUMBERS``; None for "1234.5". A column in which every fraction has exactly three digits is
+            then refused, because 2.400 may mean 2,400.
         notations: some of ``NOTATIONS``, for numbers such as <5 and 80+ ("censored", which count as the limit), 5'10"
             ("feet and inches", in inches), 12k and 1.2bn ("multiples"), 8:30 and 1h20 ("times", in hours).
-        encoding: one of ``ENCODINGS``; None for UTF-8. A byte order mark goes before both.
-        missing: words and codes that mean that a value is missing, for example -999, beside ``USUAL``; rows that lack
-            a value in a column that is used are then left out. None: there are none, and such a row is refused.
-        yes: words or codes that mean 1 in an outcome of yes or no; "any date" among them stands for every date.
-        no: those that mean 0; anything else is missing.
-        date_order: the order of inputs that are dates, unless more is said of one; None for "year-month-day".
-        ignore: lines that are no rows of the table, such as a title above the names, units below them, notes at the
-            end: numbers of lines, the first being 1, and ranges such as "1-3" or "63-" for all from there on.
-        sheet: of a workbook that has several, the name of the one that holds the table.
+        encoding: one of ``ENCODINGS``; None for UTF-8. A byte order mark takes precedence.
+        missing: words and codes that mean a missing value, for example -999, in addition to ``USUAL``. Rows that lack a
+            value in a column that is used are then left out. If None, a table with such a row is refused.
+        yes: words or codes that mean 1 in a yes/no outcome; "any date" stands for every date.
+        no: words or codes that mean 0. Any other cell counts as missing.
+        date_order: order of the dates in inputs, unless another is declared for one input; None for "year-month-day".
+        ignore: lines that are not rows of the table, such as a title above the names, units below them, or notes at the
+            end: line numbers from 1, and ranges such as "1-3", or "63-" for all lines from there on.
+        sheet: name of the sheet with the table, for a workbook with several.
 
     Raises:
         ValueError: a declaration is of the wrong kind or out of range.
@@ -129,7 +130,7 @@ class Writing:
 
     @property
     def number_format(self) -> str:
-        """How numbers are read, one of ``NUMBERS``."""
+        """Format of numbers, one of ``NUMBERS``."""
         return self.numbers or PLAIN
 
     @property
@@ -139,7 +140,7 @@ class Writing:
 
     @cached_property
     def missing_words(self) -> Words:
-        """Words and codes for a missing value, where they are declared."""
+        """Words and codes for a missing value, both the usual and the declared ones."""
         return Words((*USUAL, *(self.missing or ())), self.number_format)
 
     @cached_property
@@ -153,23 +154,23 @@ class Writing:
         return Words(self.no or (), self.number_format)
 
     def ignores(self, line: int) -> bool:
-        """Whether a line, the first being 1, is declared to be no row."""
+        """Return whether a line, counted from 1, is declared not to be a row."""
         return any(first <= line <= last for first, last in self._ranges)
 
     @cached_property
     def _ranges(self) -> tuple[tuple[int, float], ...]:
-        """First and last of the lines that are no rows."""
+        """First and last line of each declared range."""
         return tuple(_range(each) for each in self.ignore or ())
 
     @property
     def separated(self) -> str:
-        """Comma-separated and the like."""
+        """Name of the separator for a sentence, such as "comma-separated"."""
         names = {mark: name for name, mark in SEPARATORS.items()}
         return f"{names[self.separator or ',']}-separated"
 
 
 KEYS = tuple(each.name for each in fields(Writing))
-"""Its declarations, by name."""
+"""Names of the declarations."""
 
 
 Declared = str | float | Sequence[str | float] | None
@@ -177,17 +178,17 @@ Declared = str | float | Sequence[str | float] | None
 
 
 def words(declared: Declared) -> tuple[str | float, ...] | None:
-    """One word or several, as ``Writing`` keeps them."""
+    """Return one word or several as the tuple that ``Writing`` keeps."""
     if declared is None:
         return None
     return (declared,) if isinstance(declared, str | int | float) else tuple(declared)
 
 
 def as_number(cell: str, numbers: str) -> float | None:
-    """The number that a cell means, infinite and undefined ones too; None for any other text.
+    """Return the number that a cell means, which may be infinite or undefined; None for any other text.
 
-    Marks of a currency or of per cent beside it are left out: the unit is declared. A number in brackets, or before
-    a minus, is negative, as bookkeepers write it.
+    Currency signs and per cent signs next to the number are ignored, because the unit is declared. A number in
+    brackets, or before a minus, is negative, as in bookkeeping.
     """
     value = as_float(cell)
     if value is not None and (numbers == "1234.5" or not math.isfinite(value)):
@@ -206,8 +207,8 @@ def as_number(cell: str, numbers: str) -> float | None:
 
 
 def as_float(text: str) -> float | None:
-    """Text as Python reads a number, infinite or undefined ones too; None for other text, such as 1_000."""
-    # float() takes "1_000" for a thousand, but it is written for a code; it takes digits of any script too.
+    """Return text as the number that Python reads, even if infinite or undefined; None for text such as 1_000."""
+    # float() would read the code "1_000" as a thousand, and digits of any script.
     if "_" in text or not text.isascii():
         return None
     try:
@@ -217,19 +218,19 @@ def as_float(text: str) -> float | None:
 
 
 def _bare(text: str) -> str:
-    """A cell without the marks of a text: quotes of another kind, a spreadsheet's apostrophe or formula."""
+    """Return a cell without the marks of a text: other quotes, the apostrophe or formula of a spreadsheet."""
     if text.startswith('="') and text.endswith('"'):
         text = text[2:-1]
     return text.strip("'") if text.startswith("'") else text
 
 
 def folded(text: str) -> str:
-    """A word as it is compared: without capitals and spaces around it."""
+    """Return a word as it is compared: in lower case, without surrounding spaces."""
     return text.strip().casefold()
 
 
 def entries_of(lines: Iterable[int]) -> list[int | str]:
-    """Lines as ``ignore`` takes them: 1, 2, 3 and 63 are ["1-3", 63]."""
+    """Return line numbers as ``ignore`` takes them: 1, 2, 3 and 63 become ["1-3", 63]."""
     runs: list[list[int]] = []
     for line in sorted(lines):
         if runs and line == runs[-1][1] + 1:
@@ -240,7 +241,7 @@ def entries_of(lines: Iterable[int]) -> list[int | str]:
 
 
 def ways_of(cell: str) -> frozenset[str]:
-    """The ways of writing numbers in which a cell is one."""
+    """Return the formats in which a cell is a number."""
     text = cell.strip()
     if text.isdigit() and text.isascii():
         return _ALL_WAYS
@@ -250,12 +251,13 @@ def ways_of(cell: str) -> frozenset[str]:
 
 
 class TwoReadings:
-    """Whether the numbers of a column can be read in two ways, because every fraction has exactly three digits.
+    """Detector of numbers that can be read in two ways, because every fraction in a column has exactly three digits.
 
-    Numbers that are whole say nothing; 2.400 may be 2,400 or 2.4, and one number like 2.5, 0.400 or 2.400.000 decides.
+    2.400 may mean 2,400 or 2.4. Whole numbers do not help, but one number like 2.5, 0.400 or 2.400.000 decides.
 
     Attributes:
-        mark: the point or the comma before the three digits; "" where there is none so far, or a number has decided.
+        mark: the ambiguous point or comma; "" if there is none so far, or if a number has decided.
+        decided: whether a number has decided.
     """
 
     def __init__(self) -> None:
@@ -263,7 +265,7 @@ class TwoReadings:
         self.decided = False
 
     def take(self, cell: str) -> None:
-        """Consider one more number of the column."""
+        """Take one more number of the column into account."""
         if self.decided or not ("." in cell or "," in cell):
             return
         match = _THREE_DIGITS.fullmatch(cell.translate(_PLAINER).strip())
@@ -274,12 +276,12 @@ class TwoReadings:
 
 
 def two_ways(mark: str) -> tuple[str, str]:
-    """How numbers are written if this mark stands between thousands, and if it stands before a fraction."""
+    """Return the formats of numbers in which this mark separates thousands, and in which it separates a fraction."""
     return ("1.234,5", "1234.5") if mark == "." else ("1,234.5", "1234,5")
 
 
 def separator_of(first_line: str) -> str:
-    """The commonest separator of the names in a first line, which is public; a comma if there is none."""
+    """Return the most frequent separator in a first line, which is public; a comma if there is none."""
     bare = re.sub(r'"[^"]*"', "", first_line)
     counts = {mark: bare.count(mark) for mark in (";", "\t", "|", ",")}
     most = max(counts, key=lambda mark: counts[mark])
@@ -311,7 +313,7 @@ _ALIASES = {
 
 
 def _encoding(name: str, value: object) -> str:
-    """An encoding by its usual name."""
+    """Return an encoding by its usual name."""
     usual = _ALIASES.get(value.lower(), value.lower()) if isinstance(value, str) else value
     return checks.one_of(name, usual, list(ENCODINGS))
 
@@ -326,7 +328,7 @@ def _separator(name: str, value: object) -> str:
 
 
 def _entries(name: str, value: object) -> Sequence[object]:
-    """One word or number, or a list of them."""
+    """Return a single word or number as a list, or a list as it is."""
     one = isinstance(value, str | int | float) and not isinstance(value, bool)
     entries: Sequence[object] = [value] if one else checks.entries(name, value)
     if len(entries) > MOST_WORDS:
@@ -335,12 +337,12 @@ def _entries(name: str, value: object) -> Sequence[object]:
 
 
 def _lines(name: str, value: object) -> tuple[int | str, ...]:
-    """Lines and ranges of them, one or a list."""
+    """Return declared lines and ranges as a tuple."""
     return tuple(_line(name, each) for each in _entries(name, value))
 
 
 def _line(name: str, value: object) -> int | str:
-    """A line, or a range of them, in one spelling."""
+    """Return a declared line or range in one spelling."""
     text = value.strip() if isinstance(value, str) else value
     if isinstance(text, str) and _LINES.fullmatch(text):
         first, last = _range(text)
@@ -354,7 +356,7 @@ def _line(name: str, value: object) -> int | str:
 
 
 def _range(lines: int | str) -> tuple[int, float]:
-    """First and last of the lines of an entry."""
+    """Return the first and last line of an entry."""
     if isinstance(lines, int):
         return lines, lines
     first, dash, last = lines.partition("-")
@@ -362,7 +364,7 @@ def _range(lines: int | str) -> tuple[int, float]:
 
 
 def _words(name: str, value: object) -> tuple[str | float, ...]:
-    """Words and codes, one or a list of them."""
+    """Return declared words and codes as a tuple."""
     return tuple(
         checks.text(f"each entry of {name}", each, empty=True)
         if isinstance(each, str)
@@ -372,7 +374,7 @@ def _words(name: str, value: object) -> tuple[str | float, ...]:
 
 
 def _notations(name: str, value: object) -> tuple[str, ...]:
-    """Some of the notations, one or a list of them."""
+    """Return declared notations as a tuple."""
     return tuple(
         str(checks.one_of(f"each entry of {name}", each, allowed=list(NOTATIONS))) for each in _entries(name, value)
     )
@@ -391,4 +393,4 @@ _CHECKS: dict[str, Callable[[str, object], object]] = {
     "sheet": checks.text,
 }
 AS_USUAL = Writing()
-"""Where nothing is declared."""
+"""Writing of a table for which nothing is declared."""

@@ -46,8 +46,8 @@ def spend_in_file(
 
     Args:
         path: of the ledger; links are followed.
-        start: ledger of a new file; its limit must be that of a file that is there, which must count all that
-            it counts, and its declaration that inputs are public holds for either.
+        start: ledger of a new file; its limit must be that of a file that is there, which must count all that it
+            counts, and its declaration that inputs are public holds for either.
         spent: (name, guarantee).
         new: make the file. Without it a missing file is refused: its entries would be forgotten.
         dry: only check that it can be counted, and leave the file as it is, or as it is not.

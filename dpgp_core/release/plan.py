@@ -96,8 +96,8 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
     """Compute all that does not depend on the outputs, nor on the inputs where they are private.
 
     Args:
-        person: whose row each is (n,), where people may have several. Where inputs are private, the number of people
-            is all that is used of it and of X.
+        person: whose row each is (n,), where people may have several. Where inputs are private, the number of people is
+            all that is used of it and of X.
 
     Raises:
         ValueError: there are too many rows for the mechanism, or too few people to buy bounds, or the model cannot be

@@ -42,8 +42,8 @@ def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
     """Read the columns that a specification names; outputs as the table has them.
 
     Raises:
-        ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column
-            and the line, never the content of a cell.
+        ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column and
+            the line, never the content of a cell.
     """
     return read_dataset(
         stream,

@@ -85,15 +85,15 @@ class ReleaseSpec:
         x_box: D public (low, high) pairs, filled by predictions; inputs outside are refused, or moved to its edge where
             they are private. Two dates, ("2019-01-01", "2023-12-31"), make an input one of dates. None for levels.
         y, y_unit: name and unit of the private output column.
-        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: the widest
-            bounds that may be bought; null in a configuration for anything.
+        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: the widest bounds
+            that may be bought; null in a configuration for anything.
         unit: the unit hidden, for example "one person's height".
-        grid: points along each input, 2 or more, at which predictions are made; never at private positions. None for
-            an input with levels: there is a curve for each.
+        grid: points along each input, 2 or more, at which predictions are made; never at private positions. None for an
+            input with levels: there is a curve for each.
         coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
             between them are then in km.
-        dates: more about inputs that are dates, by name: {"day": {"format": "day/month/year", "period": "year"}};
-            kept as ``Dates``. Their order is that of ``writing`` if it is left out here.
+        dates: more about inputs that are dates, by name: {"day": {"format": "day/month/year", "period": "year"}}; kept
+            as ``Dates``. Their order is that of ``writing`` if it is left out here.
         log: measure the natural logarithm of the output, as prices need: errors are then factors.
         y_kind: kind of an output, one of ``table.KINDS``.
         x_levels: for each input its declared public levels, 2 to 20 texts, None where it is a number; None where all
