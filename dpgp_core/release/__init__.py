@@ -1,4 +1,6 @@
-"""Real releases: a declared specification, exact noise from the operating system, and a zip that documents itself."""
+"""Real releases: a declared specification, exact noise from the operating system, and a zip with all that may be
+published.
+"""
 
 from ..mechanisms.catalogue import KERNEL_NAMES
 from ..reading.rows import column_names

@@ -1,4 +1,6 @@
-"""A release as a zip: values, a card with the promise, the measured numbers, and a script that does it again."""
+"""Write a release as a zip: values, a card with the guarantee, the measured numbers, and a script that repeats the
+release.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,10 @@ from .plan import LEVEL, decimals
 from .publishing import Published, finding, is_off_scale, within_tolerance
 from .specification import COLUMNS
 
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest a zip can hold: when it was made is nobody's business
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold; the date of a release is not published
 
 _ON_THE_CARD = (900, 380)  # px of the figure
-_BLAMED = 0.05  # false alarms at which the trade-off is quoted
+_BLAMED = 0.05  # false-alarm rate at which the trade-off curve is quoted
 _LEAST_DELTA = 1e-12  # a pure promise holds at any
 _NOISE = (
     "whole numbers plus discrete noise from the operating system's randomness, sampled exactly; nothing but the "
@@ -46,13 +48,14 @@ def bundle(
     ledger: Ledger,
     sealed: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
 ) -> bytes:
-    """The zip to hand out: values, card for people and programs, figure, the measured numbers, and the script for them.
+    """Return the zip of a release: values, card for people and programs, figure, measured numbers, and scripts.
 
-    Of the outputs it holds numbers measured with noise and their post-processing alone; no seed, no time.
+    The zip depends on the outputs only through numbers measured with noise. It contains no seed and no time.
 
     Args:
-        ledger: of all releases of the table so far, this one included.
-        sealed: adds a proof of origin to the card, a signature for example.
+        published: the release.
+        ledger: ledger of all releases of the table so far, including this one.
+        sealed: function that adds a proof of origin to the card, for example a signature.
 
     Raises:
         ValueError: the ledger does not count this release.
@@ -79,9 +82,9 @@ def bundle(
 
 
 def pictures(published: Published) -> tuple[str, bytes]:
-    """Return the figure of a release as part of its card, and with its promise as a file; both empty if it has none.
+    """Return the figure of a release as part of its card, and as a file with its guarantee.
 
-    It has none if matplotlib is not installed, or fails: the release is charged by now, and must not be lost.
+    Both are empty if matplotlib is not installed or fails: the release has been charged by then, and must not be lost.
     """
     if not sheet.can_draw():
         return "", b""
@@ -97,12 +100,12 @@ def pictures(published: Published) -> tuple[str, bytes]:
     try:
         title = f"{spec.y}, released with differential privacy"
         return sheet.inline(drawn, *_ON_THE_CARD, title=title), sheet.written(words, drawn)
-    except Exception:  # of another library, which may fail in any way
+    except Exception:  # matplotlib may fail in any way
         return "", b""
 
 
 def release_card(published: Published, ledger: Ledger, columns: Iterable[str]) -> dict[str, Any]:
-    """The content of ``release.json``: all that is public about a release, and its accounting."""
+    """Return the content of ``release.json``: everything that is public about a release, and its accounting."""
     spec, degrees, bought, fit = published.spec, published.spec.degrees, published.bought, published.fit
     card, described = dict[str, Any](), COLUMNS | {each.name: _input(each) for each in spec.columns}
     if degrees is not None:
@@ -161,7 +164,7 @@ def release_card(published: Published, ledger: Ledger, columns: Iterable[str]) -
 
 
 def _input(column: Column) -> str:
-    """Content of a column of inputs."""
+    """Return the part of the card about an input."""
     if column.dates is not None:
         return f"input, a date written like {example(column.dates.format)}; what was measured has {column.unit}"
     if column.levels is not None:
@@ -170,7 +173,7 @@ def _input(column: Column) -> str:
 
 
 def _found_at_most(guarantee: Guarantee) -> float:
-    """Share of replaced records that the best attacker finds at ``_BLAMED`` false alarms, rounded up."""
+    """Return the share of replaced records that the best attacker finds at ``_BLAMED`` false alarms, rounded up."""
     alarms, budget = np.array([_BLAMED]), guarantee.budget
     if isinstance(guarantee.loss, GaussianLoss):
         missed = gaussian_tradeoff(alarms, guarantee.loss.mu)
@@ -179,30 +182,30 @@ def _found_at_most(guarantee: Guarantee) -> float:
     return min(float(rounded_up(1 - float(missed[0]))), 1.0)
 
 
-# Starts of a formula in spreadsheets, full-width forms included; OWASP, "CSV Injection".
+# Characters that start a formula in spreadsheets, including full-width forms; see OWASP, "CSV Injection".
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def safe_text(text: str) -> str:
-    """Text for a cell or header: an apostrophe goes before a formula of a spreadsheet. Numbers never pass here."""
+    """Return text for a cell or header. An apostrophe is put before what a spreadsheet would run as a formula."""
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 
 
 def quoted(text: str) -> str:
-    """Text as a cell or header of a CSV."""
+    """Return text as a quoted cell or header of a CSV file."""
     return '"{}"'.format(safe_text(text).replace('"', '""'))
 
 
 def column_text(values: FloatArray, step: float) -> list[str]:
-    """Multiples of a power of ten as text, exactly."""
+    """Return multiples of a power of ten as exact text."""
     return [f"{value:.{max(decimals(step), 0)}f}" for value in values]
 
 
 def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
-    """CSV with quoted, safe headers, and cells as they are.
+    """Return a CSV file with quoted, safe headers, and the cells as they are.
 
     Args:
-        columns: name: cells, all of one length; cells are numbers and dates written as text, or quoted.
+        columns: cells of each column by name, all of equal length. Cells are numbers or dates as text, or quoted text.
     """
     header = ",".join(quoted(name) for name in columns)
     rows = (",".join(row) for row in zip(*columns.values(), strict=True))
@@ -210,7 +213,9 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def published_columns(published: Published) -> dict[str, list[str]]:
-    """Columns of the released table: the inputs, the value, ends of its intervals, centiles, and if it is of use."""
+    """Return the columns of the released table: inputs, value, interval ends, centiles, and whether the value is
+    useful.
+    """
     columns = dict[str, list[str]]()
     for each, values in zip(published.spec.columns, published.X_test.T, strict=True):
         columns[each.name] = [quoted(each.text(value)) if each.levels else each.text(value) for value in values]
@@ -222,5 +227,5 @@ def published_columns(published: Published) -> dict[str, list[str]]:
 
 
 def digest(content: bytes) -> str:
-    """SHA-256, in hexadecimal."""
+    """Return the SHA-256 digest in hexadecimal."""
     return hashlib.sha256(content).hexdigest()

@@ -1,4 +1,6 @@
-"""A published release read back from its files, and checked against its measured numbers. It costs nothing."""
+"""Read a published release from its files, and check that its values follow from its measured numbers. No budget is
+spent.
+"""
 
 from __future__ import annotations
 
@@ -44,18 +46,18 @@ if TYPE_CHECKING:
 
 CARD = "release.json"
 MOST_BYTES = 1 << 31
-_ALONG, _ACROSS = 201, 41  # points along a curve; along each side of a map
+_ALONG, _ACROSS = 201, 41  # points along a curve, and along each side of a map
 _AGAIN = "fetch it again from whoever released it"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedRelease:
-    """A published release, read with its models. Public: no private table is needed.
+    """A published release with the models that read it. It is public; the private table is not needed.
 
     Attributes:
-        guarantee: the promise on its card.
-        left_out: rows of the table that lacked a value, or people who had no complete row.
-        rows_left_out: rows that were left out, as far as their number is public.
+        guarantee: the guarantee on its card.
+        left_out: number of rows that lacked a value; if rows identify people, number of people without a complete row.
+        rows_left_out: number of rows that were left out, if it is public; otherwise the public part of it.
     """
 
     statistics: CellStatistics
@@ -66,18 +68,18 @@ class LoadedRelease:
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
-        """Of each input that is a category, its declared levels."""
+        """Declared categories of each categorical input, by name."""
         return {each.name: each.levels for each in self.statistics.columns if each.levels is not None}
 
     def places(self, numbers: FloatArray, groups: Mapping[str, str] | None = None) -> FloatArray:
-        """Rows of X (P, D) at values of the inputs that are numbers, for one group.
+        """Return points X (P, D) of one group from values of the numerical inputs.
 
         Args:
-            numbers: (P,) for one such input, (P, D') for several, in their order.
-            groups: name of each category -> one of its levels.
+            numbers: values (P,) of the numerical input, or (P, D') of several, in their order.
+            groups: category of each categorical input, by name of the input.
 
         Raises:
-            ValueError: the columns do not fit, a category is missing, or it has no such level.
+            ValueError: the shape does not fit, an input is missing, or it has no such category.
         """
         names, chosen, levels = self.statistics.x_names, groups or {}, self.levels
         plain = [name for name in names if name not in levels]
@@ -95,13 +97,16 @@ class LoadedRelease:
         return np.column_stack([values[name] for name in names])
 
     def predict(self, X: FloatArray) -> FloatArray:
-        """The curve at X (P, D), (P,), cut to the bounds: in the output's unit, or of logarithms that were measured."""
+        """Return the curve (P,) at X (P, D), clipped to the bounds, in the output's unit; logarithms if these were
+        measured.
+        """
         return np.asarray(self.prediction(X).values[0])
 
     def interval(
         self, X: FloatArray, level: float = 0.95, of: IntervalTarget = "function"
     ) -> tuple[FloatArray, FloatArray]:
-        """Ends (P,), (P,) of the interval that holds the curve, or one more output, with this probability.
+        """Return the ends (P,), (P,) of an interval that covers the curve, or one further output, with probability
+        ``level``.
 
         Raises:
             ValueError: level is outside (0, 1).
@@ -112,7 +117,7 @@ class LoadedRelease:
         return low[0], high[0]
 
     def quantile(self, probability: float, X: FloatArray, of: IntervalTarget = "outputs") -> FloatArray:
-        """Value (P,) at X (P, D) that one more output, or the curve, stays below with this probability.
+        """Return the quantile (P,) of one further output, or of the curve, at X (P, D).
 
         Raises:
             ValueError: probability is outside (0, 1).
@@ -122,36 +127,38 @@ class LoadedRelease:
         return np.asarray(self.prediction(X).quantile(probability, of)[0])
 
     def probability_above(self, level: float, X: FloatArray, of: IntervalTarget = "function") -> FloatArray:
-        """Probability (P,) at X (P, D) that the curve, or one more output, is above a level in the output's unit."""
+        """Return the probability (P,) at X (P, D) that the curve, or one further output, exceeds a value in the
+        output's unit.
+        """
         return np.asarray(self.prediction(X).probability_above(level, of)[0])
 
     def difference(self, first: str, second: str, X: FloatArray, *, of: str | None = None) -> Difference:
-        """The curve of one group less that of another: see ``difference``.
+        """Return the curve of one group minus that of another; see ``difference``.
 
         Raises:
-            ValueError: there are no such groups, or X does not fit.
+            ValueError: a group does not exist, or X does not fit.
         """
         return difference(self.statistics, first, second, X, of=of, models=self.models)
 
     def refit(self, X: FloatArray, *, kernels: Sequence[Kernel], noise_variances: Sequence[float]) -> Refit:
-        """The curve at X (P, D) under other models: see ``refit``.
+        """Return the curve at X (P, D) under other models; see ``refit``. It costs no privacy.
 
         Raises:
-            ValueError: no model, a variance is not positive, or X does not fit.
+            ValueError: there is no model, a variance is not positive, or X does not fit.
         """
         return refit(self.statistics, kernels=kernels, noise_variances=noise_variances, X_test=X)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the curve with its 95 % interval, one for each group, or a map over the first two inputs.
+        """Draw the curve of each group with its 95 % interval, or a map over the first two inputs.
 
-        A map is of the first group, at the middle of further inputs. It fades where little is known. Shares of yes are
-        in per cent.
+        A map shows the first group, at the middle of any further inputs. Colours fade where little is known. Shares of
+        yes are in per cent.
 
         Args:
-            ax: axes of matplotlib to draw on; None for those of a new figure.
+            ax: matplotlib axes to draw on; None for those of a new figure.
 
         Returns:
-            the axes.
+            The axes.
 
         Raises:
             ValueError: matplotlib is not installed.
@@ -186,15 +193,16 @@ class LoadedRelease:
         return read(self.statistics, self.models)
 
     def prediction(self, X: FloatArray) -> MixtureUncertainty:
-        """The mixture at X (P, D), one draw, in the output's unit."""
+        """Return the posterior mixture at X (P, D) as one release, in the output's unit."""
         return uncertainty_read(self.statistics, self._reading.at(X).curve)
 
 
 def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixture) -> MixtureUncertainty:
-    """A prediction from a released statistic in the output's unit.
+    """Return a prediction from a released statistic in the output's unit.
 
     Args:
-        prediction: in model units.
+        statistics: the released statistic.
+        prediction: the prediction in model units.
     """
     kind: Kind = "number"
     if isinstance(statistics, CellStatistics) and statistics.reading == "yes/no":
@@ -210,16 +218,17 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
 
 
 def load(path: str | Path) -> LoadedRelease:
-    """Read a published release: its zip, the folder it was unpacked to, or ``statistics.npz`` in that folder.
+    """Read a published release from its zip, from the folder it was unpacked to, or from ``statistics.npz`` in that
+    folder.
 
-    Nothing is spent, and nothing in the files is executed.
+    No budget is spent, and nothing in the files is executed.
 
     Args:
-        path: of the zip, the folder, or the file.
+        path: path of the zip, the folder, or the file.
 
     Raises:
-        ValueError: there is no release, a file is missing, too large or damaged, or the release keeps nothing to read
-            again.
+        ValueError: there is no release, a file is missing, too large or damaged, or the mechanism of the release keeps
+            no statistic that can be read again.
     """
     files = _files(Path(path))
     card = read_object(files[CARD], CARD)
@@ -241,27 +250,27 @@ def load(path: str | Path) -> LoadedRelease:
 
 
 def models_of_card(card: Mapping[str, Any], statistics: CellStatistics, guarantee: Guarantee) -> tuple[Model, ...]:
-    """The models that read a release when it was made, in model units, by its card."""
+    """Return the models, in model units, that read a release when it was made, according to its card."""
     mechanism = _mechanism(card.get("config"), guarantee)
     return mechanism.models_of_release(statistics) if isinstance(mechanism, BayesCloaking) else ()
 
 
 def _mechanism(config: object, guarantee: Guarantee) -> object:
-    """The mechanism of a release; Bayes cloaking with its automatic models where the card names none."""
+    """Return the mechanism of a release; Bayes cloaking with its automatic models if the card names none."""
     if isinstance(config, dict):
         return spec_from_object(config).built
     return BayesCloaking(epsilon=guarantee.budget.epsilon, delta=guarantee.budget.delta or 1e-5)
 
 
 def _counted(public: object, name: str) -> int:
-    """A number of rows or people on a card; 0 where it says nothing."""
+    """Return a number of rows or people on a card; 0 if the card does not state it."""
     return checks.whole(f"{name} of {CARD}", public.get(name, 0) if isinstance(public, dict) else 0, 0, 10**9)
 
 
 def _loaded(
     mechanism: BayesCloaking, described: Mapping[str, Any], content: bytes, guarantee: Guarantee
 ) -> LoadedRelease:
-    """The statistic, and the models of the mechanism for it."""
+    """Return the release: its statistic, and the models of the mechanism for it."""
     statistics = statistics_from_files(described, content)
     if not isinstance(statistics, CellStatistics):
         raise ValueError(BEFORE)
@@ -270,7 +279,7 @@ def _loaded(
 
 
 def _files(path: Path) -> dict[str, bytes]:
-    """The two files that are needed, by name."""
+    """Return the two files that are needed, by name."""
     if path.is_file() and path.suffix != ".npz":
         return _unzipped(path)
     folder = path if path.is_dir() else path.parent
@@ -302,16 +311,17 @@ def _unzipped(path: Path) -> dict[str, bytes]:
     return files
 
 
-_FINEST, _COARSEST = 1e-40, 1e15  # steps of values within the narrowest and the widest bounds
+_FINEST, _COARSEST = 1e-40, 1e15  # smallest and largest step of rounding, for the narrowest and the widest bounds
 
 
 def check_folder(folder: Path) -> str:
-    """Compute the released values from the measured numbers again and compare; a sentence about the result.
+    """Compute the released values again from the measured numbers, compare them, and return a sentence about the
+    result.
 
-    No private table is needed, and nothing is spent.
+    The private table is not needed, and no budget is spent.
 
     Raises:
-        ValueError: a file is missing, was changed, or the values do not follow from the measured numbers.
+        ValueError: a file is missing or was changed, or the values do not follow from the measured numbers.
     """
     card = read_object(_file(folder, "release.json"), "release.json")
     try:
@@ -347,15 +357,16 @@ def check_folder(folder: Path) -> str:
 def values_again(
     spec: ReleaseSpec, outcome: Outcome, described: Mapping[str, Any], files: Mapping[str, bytes]
 ) -> list[FloatArray]:
-    """Values (P,), and each centile (P,), that follow from the measured numbers, before rounding. No table is needed.
+    """Return the values (P,) and each centile (P,) that follow from the measured numbers, before rounding.
 
     Args:
-        outcome: within the bounds that were declared, or bought.
+        spec: the specification of the release.
+        outcome: the outcome with its declared or bought bounds.
         described: the description of the statistic.
         files: of the release, by name.
 
     Raises:
-        ValueError: a file is missing or damaged, or it holds no scatter.
+        ValueError: a file is missing or damaged, or it lacks the residual variance, which centiles need.
     """
     points = spec.points()
     if isinstance(spec.built, BayesCloaking):
@@ -372,7 +383,11 @@ def values_again(
 
 
 def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[str, bytes]) -> Outcome:
-    """The outcome within the bounds that the noisy counts give, if these are the ones that the card names."""
+    """Return the outcome within its bought bounds, which follow from noisy counts.
+
+    Raises:
+        ValueError: the counts give other bounds than the card states.
+    """
     try:
         n = checks.whole("the number of people", card["public"]["n"], 1, 10**9)
         named = checks.interval("the bounds", card["bounds"]["interval"])
@@ -391,7 +406,7 @@ def _check_column(files: Mapping[str, bytes], name: str, expected: FloatArray, s
         column = np.array([float(row[name]) for row in rows])
     except (KeyError, TypeError, ValueError):
         raise ValueError("values.csv cannot be read; fetch the zip again") from None
-    # another processor may round the last digit of a product differently, and so at most one step
+    # another processor may round products differently in the last digit, which changes a value by at most one step
     if column.shape != expected.shape or not (np.abs(column - expected) <= 1.5 * step).all():
         raise ValueError("values.csv does not follow from what was measured; fetch the zip again")
 

@@ -1,4 +1,4 @@
-"""``python -m dpgp_core release``: a release without a browser."""
+"""Command ``python -m dpgp_core release``: a release without a browser."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: after ``python -m dpgp_core``; None for this process's own.
+        arguments: arguments after ``python -m dpgp_core``; None for those of this process.
 
     Returns:
-        The exit code; a failure has printed one sentence to standard error.
+        The exit code. If it is not 0, a sentence was printed to standard error.
     """
     try:
         options = _parser().parse_args(arguments)
@@ -136,7 +136,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(text: str, stream: TextIO) -> None:
-    """Print, whatever the terminal can show: a release that was made must not end in an encoding error."""
+    """Print a text with replacements for characters that the terminal lacks.
+
+    An encoding error must not hide a release that has been made.
+    """
     encoding = stream.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream)
 
@@ -157,7 +160,7 @@ def _parser() -> _Parser:
 
 
 def _add_look(commands: Any) -> None:
-    """Proposals for the owner's eyes."""
+    """Add the command that proposes declarations to the owner of a table."""
     look = commands.add_parser(
         "look",
         allow_abbrev=False,
@@ -175,7 +178,7 @@ def _add_look(commands: Any) -> None:
 
 
 def _add_release(commands: Any) -> None:
-    """The one command that spends."""
+    """Add the command that releases; it is the only one that spends budget."""
     release = commands.add_parser(
         "release",
         allow_abbrev=False,
@@ -283,7 +286,7 @@ def _release(options: argparse.Namespace) -> str:
         start = Ledger(limit=spec.limit, entries=before.entries, inputs_public=public)
         if options.ledger is None:
             ledger = replace(start, limit=None)
-            ledger.spend([spent])  # without a limit: passing it is said loudly, below
+            ledger.spend([spent])  # without a limit here, because a warning about the total is printed below
             ledger.limit = spec.limit
         else:
             ledger = spend_in_file(options.ledger, start, spent, new=options.new_ledger, dry=options.check)
@@ -299,10 +302,11 @@ def _release(options: argparse.Namespace) -> str:
 
 
 def _read(options: argparse.Namespace, spec: ReleaseSpec) -> tuple[ReleaseSpec, Dataset]:
-    """The table as it is measured, after its owner was told what is unusual about it.
+    """Return the table as it is measured, after telling its owner what is unusual about it.
 
     Raises:
-        ValueError: the table cannot be read as declared, or the declaration is probably wrong and not insisted on.
+        ValueError: the table cannot be read as declared, or a declaration is probably wrong and the options do not
+            insist on it.
     """
     with open_file(options.csv) as file, _advised():
         stream = as_text(file, spec.writing.sheet, columns=[*spec.x, spec.y, *filter(None, [spec.person])]).stream
@@ -322,7 +326,7 @@ def _read(options: argparse.Namespace, spec: ReleaseSpec) -> tuple[ReleaseSpec, 
 
 
 def _checked(spec: ReleaseSpec, dataset: Dataset, ledger: Ledger, options: argparse.Namespace) -> str:
-    """What a release would do, after a dry run."""
+    """Return what a release would do, after a dry run."""
     told = [_rows_read(spec, dataset), large_delta(spec.delta, dataset.people)]
     return (
         f"Checked: nothing was spent, and no file was written. A release would have {_promise(spec)} "
@@ -336,7 +340,7 @@ def _rows_read(spec: ReleaseSpec, dataset: Dataset) -> str:
 
 
 def _proposed(options: argparse.Namespace) -> str:
-    """Possible declarations of a table; its content goes to standard error."""
+    """Return proposed declarations of a table. What the table contains is printed to standard error."""
     with _stage(BAD_DATA), open_file(options.table) as file:
         table = as_text(file, options.sheet, columns=[*options.x, *filter(None, [options.y])])
         configuration, columns = proposal(table.stream, options.x, options.y)
@@ -349,7 +353,7 @@ def _proposed(options: argparse.Namespace) -> str:
 
 @contextmanager
 def _advised() -> Iterator[None]:
-    """Name the command that proposes declarations, where a table is not read as declared."""
+    """Add the command that proposes declarations to errors about a table that cannot be read as declared."""
     try:
         yield
     except ValueError as error:
@@ -357,7 +361,7 @@ def _advised() -> Iterator[None]:
 
 
 def _specification(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
-    """The configuration, with the options of the command in its place."""
+    """Return the configuration, with the options of the command replacing its values."""
     spec = spec_from_json(config)
     if options.buy_bounds is not None:
         spec = spec_from_object(spec_to_object(spec) | {"y_bounds": None, "bounds_unit": options.buy_bounds})
@@ -372,7 +376,7 @@ def _specification(config: bytes, options: argparse.Namespace) -> ReleaseSpec:
 
 
 def _promise(spec: ReleaseSpec) -> str:
-    """The promise of one release."""
+    """Return a sentence about the guarantee of one release."""
     one = spec.guarantee
     return (
         f"epsilon = {one.budget.epsilon:g}, delta = {one.budget.delta:g}, protecting the {one.protects} of {spec.unit} "
@@ -381,7 +385,7 @@ def _promise(spec: ReleaseSpec) -> str:
 
 
 def _spent(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> str:
-    """The total of all releases that the ledger counts."""
+    """Return a sentence about the total of all releases in the ledger."""
     limit = spec.limit
     total = ledger.epsilon(limit.delta)
     summary = (
@@ -400,7 +404,7 @@ def _spent(spec: ReleaseSpec, ledger: Ledger, options: argparse.Namespace) -> st
 
 @contextmanager
 def _stopping() -> Iterator[None]:
-    """Have the signals that end a program end it by way of its cleaning up; only the first of them counts."""
+    """Let signals that end a program raise an exception, so that it cleans up. Only the first signal counts."""
 
     def stop(number: int, _: object) -> None:
         for each in before:
@@ -423,7 +427,7 @@ def _stopping() -> Iterator[None]:
 
 @contextmanager
 def _stage(code: int) -> Iterator[None]:
-    """Turn errors here into an exit code and a sentence."""
+    """Turn errors within the block into an exit code and a sentence."""
     try:
         yield
     except (BudgetExceeded, MixedRows) as error:

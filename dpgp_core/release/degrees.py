@@ -1,12 +1,14 @@
-"""Degrees of a declared table as kilometres about the middle of their box.
+"""Convert degrees of longitude and latitude to kilometres about the middle of the declared box.
 
-The equirectangular projection about (lon_0, lat_0) is a factor on each axis, on a sphere of the Earth's mean radius R:
+The equirectangular projection about (lon_0, lat_0) multiplies each axis by a factor, on a sphere with the Earth's mean
+radius R:
 
     east = R cos(lat_0) (lon - lon_0) pi / 180,    north = R (lat - lat_0) pi / 180
 
-so a kernel of lengthscale l [km] on projected inputs is one of lengthscale l / (km in a degree) on degrees, and nothing
-else has to be projected. North-south distances are those of the sphere; at latitude lat east-west ones are true times
-cos(lat_0) / cos(lat). Source: Snyder 1987, Map projections: a working manual, chapter 12.
+A kernel with lengthscale l [km] on projected inputs therefore equals one with lengthscale l / (km per degree) on
+degrees, and nothing else has to be projected. North-south distances equal those on the sphere. East-west distances at
+latitude lat are the true ones times cos(lat_0) / cos(lat). Source: Snyder 1987, Map projections: a working manual,
+chapter 12.
 """
 
 from __future__ import annotations
@@ -17,16 +19,16 @@ from dataclasses import dataclass
 
 from ..table import Column
 
-RADIUS = 6371.0088  # of the Earth, mean [km]; IUGG
-MOST_LATITUDE = 85.0  # [degrees]; nearer to a pole a degree of longitude is next to nothing
+RADIUS = 6371.0088  # mean radius of the Earth [km]; IUGG
+MOST_LATITUDE = 85.0  # [degrees]; nearer to a pole, a degree of longitude is almost no distance
 
 
 @dataclass(frozen=True, kw_only=True)
 class Coordinates:
-    """Which inputs are degrees, and the length of a degree.
+    """The inputs that are longitude and latitude, and the length of a degree.
 
     Raises:
-        ValueError: the box is not on the Earth, or reaches too near to a pole.
+        ValueError: the box is not on the Earth, or extends too close to a pole.
     """
 
     longitude: Column
@@ -43,7 +45,7 @@ class Coordinates:
 
     @property
     def kilometres(self) -> tuple[float, float]:
-        """In a degree of longitude and in one of latitude."""
+        """Length of a degree of longitude and of one of latitude [km]."""
         north = math.radians(RADIUS)
         return north * math.cos(math.radians(sum(self.latitude.box) / 2)), north
 
@@ -52,19 +54,25 @@ class Coordinates:
         """Largest relative error of short east-west distances in the box: max |cos(lat_0) / cos(lat) - 1|."""
         low, high = self.latitude.box
         middle = math.cos(math.radians((low + high) / 2))
-        # cos is largest where the latitude is nearest to the equator, least at the end that is farthest from it
+        # cos is largest at the latitude nearest to the equator, and smallest at the one farthest from it
         nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
         farthest = max(abs(low), abs(high))
         return max(abs(middle / math.cos(math.radians(latitude)) - 1) for latitude in (nearest, farthest))
 
     def in_degrees(self, column: str, kilometres: float) -> float:
-        """A length along an input in the input's unit: degrees if it is one of the two, else as it is."""
+        """Return a length in km along an input in the input's unit: in degrees for longitude and latitude, otherwise
+        unchanged.
+        """
         worth = dict(zip((self.longitude.name, self.latitude.name), self.kilometres, strict=True))
         return kilometres / worth.get(column, 1.0)
 
 
 def declared_coordinates(names: Sequence[str], columns: Sequence[Column]) -> Coordinates:
-    """Longitude and latitude of a table, in this order. ValueError unless they are two inputs that are numbers."""
+    """Return longitude and latitude of a table, in this order.
+
+    Raises:
+        ValueError: they are not two numerical inputs.
+    """
     by_name = {each.name: each for each in columns if each.name in names}
     if len(names) != 2 or len(by_name) != 2:
         raise ValueError("coordinates must be two different names of x: [longitude, latitude]")

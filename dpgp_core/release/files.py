@@ -1,4 +1,4 @@
-"""Files by their paths: reads within limits, writes whole files or none."""
+"""Read files within limits, and write files either completely or not at all."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _UNFINISHED = ".unfinished-"
 
 
 class CannotWrite(ValueError):
-    """A file could not be written; nothing was left half done."""
+    """Raised if a file could not be written. An existing file is left as it was."""
 
 
 def read_text_file(path: str) -> bytes:
-    """The bytes of a small file, of which one more than ``json_text.MAX_BYTES`` are read at most.
+    """Return the bytes of a small file; at most ``json_text.MAX_BYTES`` + 1 bytes are read.
 
     Raises:
-        ValueError: it cannot be read.
+        ValueError: the file cannot be read.
     """
     with open_file(path) as stream:
         return stream.read(MAX_BYTES + 1)
 
 
 def check_different(out: str, name: str, other: str | None) -> None:
-    """Raise ValueError if --out names the same file as another argument, or a name cannot be one."""
+    """Raise ValueError if --out names the same file as another argument, or if a name cannot be that of a file."""
     if "\0" in out or "\0" in (other or ""):
         raise ValueError(f"--out or {name} holds a NUL character; check the path")
     if other is not None and os.path.realpath(out) == os.path.realpath(other):
@@ -43,10 +43,10 @@ def check_different(out: str, name: str, other: str | None) -> None:
 
 @contextmanager
 def open_file(path: str) -> Iterator[BinaryIO]:
-    """A regular file opened for reading.
+    """Open a regular file for reading.
 
     Raises:
-        ValueError: it cannot be opened, or is a pipe, a device, or made up by the system.
+        ValueError: the file cannot be opened, or is a pipe, a device, or a file that the system generates.
     """
     with ExitStack() as stack:
         try:
@@ -59,14 +59,17 @@ def open_file(path: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def output_file(path: str, *, overwrite: bool) -> Iterator[Callable[[bytes], None]]:
-    """Claim a path for a file to be written: yields the function that writes it whole.
+    """Claim a path for a file to be written; yield the function that writes the whole file.
 
-    Whether it can be written is checked on entering, before anything is spent on its content. A failure in
-    between leaves nothing behind, and an old file as it was. Leftovers of killed processes at this path are
-    removed on entering.
+    Whether the file can be written is checked on entry, before any budget is spent on its content. A failure leaves
+    nothing behind, and an old file as it was. Leftovers of killed processes at this path are removed on entry.
+
+    Args:
+        path: path of the file.
+        overwrite: whether an existing file may be replaced.
 
     Raises:
-        CannotWrite: the path is taken and ``overwrite`` is False, or cannot be written, or is no regular file.
+        CannotWrite: the path is taken and ``overwrite`` is False, or it cannot be written, or it is not a regular file.
     """
     target, written = Path(path), False
     with ExitStack() as stack:
@@ -75,7 +78,7 @@ def output_file(path: str, *, overwrite: bool) -> Iterator[Callable[[bytes], Non
             _clear(target)
             part = stack.enter_context(_unfinished(target))
             if not overwrite:
-                open(target, "xb").close()  # exclusive: of two who claim it, one is refused
+                open(target, "xb").close()  # exclusive, so that only one of two processes can claim the path
 
         def write(content: bytes) -> None:
             nonlocal written
@@ -92,12 +95,12 @@ def output_file(path: str, *, overwrite: bool) -> Iterator[Callable[[bytes], Non
 
 @contextmanager
 def _unfinished(target: Path) -> Iterator[Path]:
-    """A new file beside the target, held by a lock of the kernel, which ends with the process; gone afterwards."""
+    """Yield a new file next to the target, locked until this process ends. The file is removed afterwards."""
     part = target.with_name(f"{target.name}{_UNFINISHED}{secrets.token_hex(6)}")
     try:
         with open(part, "xb") as stream:
             if sys.platform == "win32":
-                stream.close()  # an open file could not be moved
+                stream.close()  # some systems cannot move an open file
             else:
                 fcntl.flock(stream, fcntl.LOCK_EX)
             yield part
@@ -106,7 +109,9 @@ def _unfinished(target: Path) -> Iterator[Path]:
 
 
 def _clear(target: Path) -> None:
-    """Remove leftovers of killed processes: unfinished files that nobody holds, and the empty file one had claimed."""
+    """Remove leftovers of killed processes: unfinished files without a lock, and the empty file that claimed the
+    path.
+    """
     with suppress(OSError):
         unfinished = [part for part in target.parent.iterdir() if part.name.startswith(f"{target.name}{_UNFINISHED}")]
         unheld = [part for part in unfinished if _unheld(part)]
@@ -117,7 +122,7 @@ def _clear(target: Path) -> None:
 
 
 def _unheld(part: Path) -> bool:
-    """Whether the process that began an unfinished file has ended; not known where there are no locks."""
+    """Return whether the process that began an unfinished file has ended; False on systems without locks."""
     if sys.platform == "win32":
         return False
     with suppress(OSError), open(part, "rb") as stream:
@@ -127,7 +132,7 @@ def _unheld(part: Path) -> bool:
 
 
 def _replace(part: Path, target: Path, content: bytes) -> None:
-    """Write beside the target, force it to the disk, then swap: readers see the old file or the new one."""
+    """Write a new file, force it to the disk, then replace the target: readers see the old file or the new one."""
     try:
         with open(part, "wb") as stream:
             stream.write(content)
@@ -141,7 +146,7 @@ def _replace(part: Path, target: Path, content: bytes) -> None:
 
 
 def force_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk, where the system can."""
+    """Force the names in a folder to the disk, on systems that can."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -152,7 +157,7 @@ def force_folder(folder: Path) -> None:
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Turn errors inside into ``CannotWrite``, with a sentence that names the path."""
+    """Turn errors within the block into ``CannotWrite``, with a sentence that names the path."""
     try:
         yield
     except CannotWrite:
@@ -164,12 +169,14 @@ def writing(path: str) -> Iterator[None]:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open as ``open`` does, but do not wait for somebody to write into a pipe."""
+    """Open a file as ``open`` does, but without waiting for a writer if it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def check_regular(status: os.stat_result) -> None:
-    """Raise OSError unless it is a file of a disk: no pipe, no device, and none that the system makes up."""
+    """Raise OSError unless it is a regular file on a disk: not a pipe, a device, or a file that the system
+    generates.
+    """
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(21, "Is a directory")
     if not stat.S_ISREG(status.st_mode) or status.st_dev in _made_up():
@@ -177,7 +184,7 @@ def check_regular(status: os.stat_result) -> None:
 
 
 def check_replaceable(target: Path) -> None:
-    """Raise OSError if writing at a path would replace anything but a regular file, or put one where none belongs."""
+    """Raise OSError if writing to a path would replace anything but a regular file, or is impossible."""
     if os.stat(target.parent).st_dev in _made_up():
         raise OSError(0, "the folder is made up by the system")
     with suppress(FileNotFoundError):
@@ -185,7 +192,7 @@ def check_replaceable(target: Path) -> None:
 
 
 def _made_up() -> set[int]:
-    """Devices of the file systems that hold no files of anybody's."""
+    """Return the devices of file systems whose files the system generates."""
     return {os.stat(folder).st_dev for folder in ("/proc", "/sys") if os.path.ismount(folder)}
 
 
