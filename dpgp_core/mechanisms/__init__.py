@@ -1,4 +1,4 @@
-"""Private releases of GP predictions: one file each, listed in the catalogue."""
+"""Mechanisms: private releases of GP predictions. Each has a file of its own and a row in the catalogue."""
 
 from .base import Mechanism, NotPrivate, Plan, Release, TeachingRelease
 from .bayes_cloaking import BayesCloaking, BayesRelease

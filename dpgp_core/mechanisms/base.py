@@ -1,4 +1,4 @@
-"""Every mechanism, and its releases."""
+"""Base classes of mechanisms, their plans and their releases."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ from ..strategies.noise_design import NoiseDesign
 from ..table import Dataset
 
 EXACT_ROWS = 5_000
-"""Most rows for mechanisms that keep a matrix of rows by prediction points."""
+"""Largest number of rows for mechanisms that store a matrix of rows by test inputs."""
 FACTORED_ROWS = 200_000
-"""Most rows for mechanisms that keep it in factors of low rank."""
+"""Largest number of rows for mechanisms that store this matrix as a product of low rank."""
 ANY_ROWS = 2_000_000
-"""Most rows for mechanisms that read records in one pass."""
+"""Largest number of rows for mechanisms that process records in one pass."""
 
 NotPrivate = NewType("NotPrivate", FloatArray)
-"""An array computed from private data without noise. It may be drawn for teaching, never published."""
+"""An array computed from private data without noise. It may be shown for teaching, but must never be published."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Release:
-    """The outcome of one mechanism on one data set. Nothing in it was computed from private values without noise.
+    """Output of a mechanism on a data set. It contains nothing computed from private values without noise.
 
     Attributes:
-        samples: released values (draws, P), in the output's unit: these may be published.
-        guarantee: for all ``samples`` together.
-        statistics: measurements, one entry a draw; ``samples`` and ``interval`` follow from it.
-        uncertainty: behind ``interval``.
-        noise_factor: (P, k), L with noise covariance L L^T in the output's unit, where all noise is one linear map
-            of independent noise; None elsewhere. Public.
+        X_test: test inputs (P, D), in input units.
+        samples: released curves (draws, P), in the unit of the output. They may be published.
+        guarantee: guarantee of all ``samples`` together.
+        statistics: measurements of each release, from which ``samples`` and intervals are computed.
+        uncertainty: computes the intervals.
+        noise_factor: L (P, k), in the unit of the output, with noise covariance L L^T; None unless the noise of the
+            curve is a linear map of independent noise. Public.
     """
 
     X_test: FloatArray
@@ -51,13 +52,14 @@ class Release:
     noise_factor: FloatArray | None = None
 
     def interval(self, level: float, of: IntervalTarget = "outputs") -> tuple[FloatArray, FloatArray]:
-        """Central predictive interval at every test point, (draws, P) each, in the output's unit. Public.
+        """Return both ends (draws, P) of the central predictive interval at each test input. Public.
 
-        It covers the privacy noise of all stages, clipping, and the model's own uncertainty: on data from
-        the declared model it holds the truth with probability ``level``.
+        It accounts for privacy noise, clipping and the uncertainty of the model. For data from the declared model it
+        covers the truth with probability ``level``. Ends are in the unit of the output.
 
         Args:
-            of: "outputs", one further record; or "function", the latent f.
+            level: confidence level, in (0, 1).
+            of: "outputs" for one further record, or "function" for the latent f.
 
         Raises:
             ValueError: an argument is out of range, or the mechanism has no model to base an interval on.
@@ -70,18 +72,18 @@ class Release:
 
     @property
     def noise_sd(self) -> FloatArray:
-        """Standard deviation of the privacy noise at each test point (P,), in the output's unit. Public.
+        """Standard deviation of the privacy noise at each test input (P,), in the unit of the output. Public.
 
         Raises:
-            ValueError: the noise is not one linear map.
+            ValueError: the noise of the curve is not a linear map of independent noise.
         """
         return np.sqrt(column_norms(self._factor().T))
 
     def noise_covariance(self) -> FloatArray:
-        """Covariance of the privacy noise (P, P), in squared output units. Public.
+        """Return the covariance of the privacy noise (P, P), in squared output units. Public.
 
         Raises:
-            ValueError: the noise is not one linear map.
+            ValueError: the noise of the curve is not a linear map of independent noise.
         """
         return self._factor() @ self._factor().T
 
@@ -93,10 +95,10 @@ class Release:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachingRelease(Release):
-    """Numbered draws for teaching: float noise from a generator, and the curve without it. Not a release.
+    """Simulated releases for teaching, with floating-point noise from a generator, and the curve without noise.
 
     Attributes:
-        mean: the same map of the noiseless measurement (P,), in the output's unit.
+        mean: the curve without noise (P,), in the unit of the output. Not private.
     """
 
     mean: NotPrivate
@@ -104,13 +106,14 @@ class TeachingRelease(Release):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EachDraw(Sequence[Statistics]):
-    """The statistics of every draw, made on demand: strategies of many records are large.
+    """The statistics of each release, computed on demand, because strategies of many records are large.
 
-    Released values are an affine map of the numbers measured last.
+    The released curve is an affine map of the numbers measured in the last stage.
 
     Attributes:
-        public: the table without its outputs.
-        z: measured by each stage (draws, r).
+        public: the data set without its outputs.
+        guarantee: guarantee of all releases together.
+        z: numbers measured by each stage (draws, r).
     """
 
     public: Dataset
@@ -120,21 +123,21 @@ class EachDraw(Sequence[Statistics]):
     @property
     @abstractmethod
     def size(self) -> int:
-        """Numbers in all strategies."""
+        """Number of entries of all strategies."""
 
     @abstractmethod
     def stages(self, draw: int) -> list[Stage]:
-        """The measurement and numbers of each stage."""
+        """Return the measurement and the noisy numbers of each stage of one release."""
 
     @abstractmethod
     def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Offset (P,), map (P, r) and z (r,): the curve is offset + map z, in the output's unit."""
+        """Return offset (P,), map (P, r) and z (r,) of one release; the curve is offset + map z, in output units."""
 
     def __len__(self) -> int:
         return len(self.z[0])
 
     def __getitem__(self, draw: int | slice) -> Any:
-        """The statistics of one draw, or of several: its stages, the public part, and the promise for all draws."""
+        """Return the statistics of one release, or a list of several. The guarantee is that of all releases together."""
         if isinstance(draw, slice):
             return [self[i] for i in range(len(self))[draw]]
         public, promised = self.public, self.guarantee
@@ -150,7 +153,7 @@ class EachDraw(Sequence[Statistics]):
 
 
 class Draws(NamedTuple):
-    """Number of draws, their source of noise, and the promise for all of them together."""
+    """Number of releases, their source of noise (None for real ones), and their guarantee together."""
 
     times: int
     rng: np.random.Generator | None
@@ -158,54 +161,57 @@ class Draws(NamedTuple):
 
 
 Hidden = Callable[[], FloatArray]
-"""Computes the curve without noise (P,). Not private."""
+"""Function that computes the curve without noise (P,), which is not private."""
 
 
 class Mechanism(ABC):
-    """A private release of GP predictions, in two steps: a public plan, before outputs are read, and a measurement.
+    """Base class of mechanisms. A release has two steps: a public plan, and a measurement that reads the outputs.
 
-    Its class lists its abilities; menus, configurations and comparisons use nothing else.
+    Class attributes say what the mechanism can do. Menus, configurations and comparisons are made from them.
     """
 
     label: ClassVar[str]
     reference: ClassVar[str]
     one_plan: ClassVar[bool] = True
-    """Whether the best plan is the same at every budget."""
+    """Whether the best plan is the same for every budget."""
     pure: ClassVar[bool] = False
-    """Whether its delta is 0."""
+    """Whether its guarantee has delta = 0."""
     max_rows: ClassVar[int] = EXACT_ROWS
     many_inputs: ClassVar[int] = 10
-    """Most rows that it takes in a real release, and of how many input columns at most; of more, ``EXACT_ROWS``."""
+    """``max_rows`` is the largest number of rows of a real release with up to ``many_inputs`` inputs.
+
+    With more inputs, ``EXACT_ROWS`` is the limit.
+    """
     uses_cells: ClassVar[bool] = False
     """Whether the number of cells of the box is a parameter."""
     automatic: ClassVar[bool] = False
-    """Whether it makes its models itself, from box and bounds: kernel, lengthscale and noise are not used."""
+    """Whether it makes its models itself, from box and bounds. Kernel, lengthscale and noise variance are not used."""
     scatter: ClassVar[bool] = False
-    """Whether it measures how far people are apart."""
+    """Whether it measures the dispersion of the outcomes about the curve."""
     levels: ClassVar[bool] = False
-    """Whether it takes inputs that are categories."""
+    """Whether inputs may be categories."""
     people: ClassVar[bool] = False
-    """Whether it hides all rows of a person at the price of one, where a column says whose row each is."""
+    """Whether it can protect all rows of a person together without more noise, if a column identifies persons."""
     kernel_names: ClassVar[tuple[str, ...]] = tuple(kernel.__name__ for kernel in KERNELS)
-    """Names of the kernels it works with."""
+    """Names of the kernels that it accepts."""
     taught: ClassVar[type[TeachingRelease]] = TeachingRelease
-    """Class of numbered draws with the curve without noise; it has the fields of the release otherwise."""
+    """Class of its simulated releases. It has the fields of the release, and the curve without noise."""
 
     @classmethod
     def rows_for(cls, inputs: int) -> int:
-        """Most rows of so many input columns that it takes in a real release."""
+        """Return the largest number of rows of a real release with so many inputs."""
         return cls.max_rows if inputs <= cls.many_inputs else min(cls.max_rows, EXACT_ROWS)
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """The promise for one draw, known before any data are read."""
+        """Guarantee of one release. It is known before any data are read."""
 
     def promise_for(self, dataset: Dataset) -> Guarantee:
-        """The promise for one draw of a data set.
+        """Return the guarantee of one release from a data set.
 
         Raises:
-            ValueError: people have several rows, or an input is a category, and it cannot hide or read that.
+            ValueError: people have several rows or an input is a category, and the mechanism does not support it.
         """
         if dataset.x_levels is not None and not self.levels:
             raise ValueError(
@@ -214,12 +220,15 @@ class Mechanism(ABC):
         if dataset.person is not None and not self.people:
             raise ValueError(
                 f"people may have several rows here, and {self.label} hides one row only. Use Bayes cloaking, whose "
-                "promise is to people, or one row of each person"
+                "guarantee is for people, or one row of each person"
             )
         return self.guarantee.for_unit(dataset.privacy_unit)
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Any:
-        """Public plan for the inputs, box and range of a data set and test inputs; None where nothing is planned."""
+        """Return the public plan for the inputs, box and bounds of a data set and for test inputs X_test (P, D).
+
+        It is None if the mechanism plans nothing.
+        """
         return None
 
     def measure(
@@ -232,16 +241,20 @@ class Mechanism(ABC):
         *,
         mean: bool = True,
     ) -> Release:
-        """Measure as planned, and map: the only step that reads the outputs.
+        """Measure as planned and compute the released curve. This is the only step that reads the outputs.
 
         Args:
-            plan: of ``plan_for``, for this mechanism at any budget, these inputs and X_test.
-            rng: None for a real release: exact integers, noise from the operating system. A generator gives numbered
-                draws for teaching, a ``TeachingRelease``, whose card says that it is no release.
-            mean: whether numbered draws come with the curve without noise, which may take long; else a ``Release``.
+            plan: result of ``plan_for`` for this mechanism with any budget, this data set and these test inputs.
+            dataset: data set with private outputs.
+            X_test: test inputs (P, D).
+            rng: None for a real release with exact integer arithmetic and noise from the operating system. With a
+                generator the result is a simulated release, whose guarantee says that it is not private.
+            draws: number of releases. The guarantee is that of all of them together.
+            mean: whether simulated releases include the curve without noise, which may take long to compute. The result
+                is then a ``TeachingRelease``.
 
         Raises:
-            ValueError: draws < 1, shapes disagree, or the plan is of something else.
+            ValueError: draws < 1, shapes disagree, or the plan was made for something else.
         """
         all_draws = Draws(draws, rng, self.promise_for(dataset).repeated(draws))
         release, hidden = self.drawn(plan, dataset, X_test, all_draws)
@@ -254,31 +267,31 @@ class Mechanism(ABC):
 
     @abstractmethod
     def drawn(self, plan: Any, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
-        """Each mechanism's own part of ``measure``: the release, and the curve without noise."""
+        """Return the release, and a function that computes the curve without noise; ``measure`` calls this method."""
 
     def release(
         self, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator | None = None, draws: int = 1
     ) -> Release:
-        """Plan and measure at X_test (P, D); ``draws`` > 1 composes and says so in the guarantee."""
+        """Plan and measure. See ``measure`` for the arguments."""
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
-    """The public part of a Gaussian release: the measurement of the outputs, and the map from there to a curve.
+    """Public plan of a release with Gaussian noise: the strategy of the measurement, and the map from it to a curve.
 
-    Measured are z = B q + s w, |b_j| <= 1, q_j in [-1/2, 1/2] output j scaled to its interval of width u; the curve
-    is u L z about the middle. So L B = A acts on the outputs and u s L w is its noise.
+    The measurement is z = B q + s w with |b_j| <= 1, where q_j in [-1/2, 1/2] is output j scaled to its clipping
+    interval of width u. The curve, relative to the midpoint of the bounds, is u L z. Its noise is u s L w.
 
-    Where there are two stages, this is the last one, whose map is to X_test.
+    If there are two stages, this is the plan of the last one, which maps to X_test.
 
     Attributes:
         strategy: B (r, n). For very many records it is kept as a product (``FactoredMatrix``).
         factor: L (P, r).
-        design: the optimised noise, for mechanisms that have one.
-        inference: how A was computed, for mechanisms that have a choice.
-        model: the declared model, for intervals; None where there is none.
-        first: the stage before, whose map is to the rows of [X; X_test] (n + P, D); None where this is the only one.
+        design: the optimised noise; None for mechanisms without noise design.
+        inference: how the cloaking matrix was computed; None for mechanisms without this choice.
+        model: the declared model, for intervals; None if there is none.
+        first: plan of the first of two stages, which maps to the rows of [X; X_test] (n + P, D); None if there is one.
     """
 
     strategy: Matrix
@@ -290,16 +303,19 @@ class Plan:
 
     @property
     def stages(self) -> tuple[Plan, ...]:
-        """All measurements in order."""
+        """Plans of all stages, in order."""
         return (self,) if self.first is None else (self.first, self)
 
     @property
     def weights(self) -> Matrix:
-        """A = L B (P, n). Column j is how far record j can move the curve, per unit of its output."""
+        """A = L B (P, n). Column j is the change of the curve per unit change of output j."""
         return self.factor @ self.strategy
 
 
 def within_unit(strategy: Matrix, factor: FloatArray) -> tuple[Matrix, FloatArray]:
-    """The same L B with every |b_j| <= 1, whatever rounding or an ill-conditioned model did to the columns."""
+    """Rescale strategy and factor so that every |b_j| <= 1, even if rounding errors made columns longer.
+
+    The product L B stays the same. Columns can become too long if the covariance matrix of a model is ill-conditioned.
+    """
     longest = float(np.sqrt(column_lengths(strategy).max(initial=0.0)))
     return (strategy, factor) if longest <= 1 else ((1 / longest) * np.eye(len(strategy)) @ strategy, longest * factor)

@@ -1,4 +1,4 @@
-"""Bayes cloaking: measure in stages, each for the posterior so far, and predict from the noisy numbers."""
+"""Bayes cloaking: measure noisy sums in stages, each planned from the earlier ones, and average GP models over them."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BayesPlan:
-    """Everything that can be planned before any private value is read. Public.
+    """Everything that can be planned before private values are read. Public.
 
     Attributes:
-        models: the mixture, in model units.
-        outcome: the public part of the table.
-        filtered: the mixture on public columns, from which each stage is planned on the way.
-        counts: of records in the columns, where inputs are public; None where they are measured.
-        people: whether every person counts once; the number of records is then that of people.
+        models: models of the mixture, in model units.
+        outcome: public description of outcome and box.
+        filtered: filter of the mixture on public columns, from which every stage is planned during the measurement.
+        counts: number of records in each column if inputs are public; None if counts are measured.
+        people: whether every person counts once. The number of records is then that of people.
     """
 
     models: tuple[Model, ...]
@@ -53,11 +53,12 @@ class BayesPlan:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BayesRelease(Release):
-    """Measurements, and the mixture's predictions at P test inputs. All of it may be published.
+    """Measurements of Bayes cloaking and predictions of the mixture at P test inputs. All of it may be published.
 
     Attributes:
-        measured: of each draw, in model units.
-        statistics: of each draw, for files and to read it again.
+        measured: measurements of each release, in model units.
+        statistics: measurements of each release as they are written to files.
+        models: models of the mixture.
     """
 
     uncertainty: MixtureUncertainty
@@ -65,13 +66,15 @@ class BayesRelease(Release):
     models: tuple[Model, ...] = ()
 
     def difference(self, first: str, second: str, X: FloatArray, *, of: str | None = None) -> Difference:
-        """The curve of one group less that of another, with intervals: see ``bayes.reading``. Spends nothing.
+        """Return the difference between the curves of two groups, with intervals. This is post-processing.
+
+        See ``bayes.reading`` for details.
 
         Args:
-            first: a level of an input that is a category.
-            second: another.
-            X: points (P, D); their column of that category is not read.
-            of: name of the category; None where there is one.
+            first: a category of a categorical input.
+            second: the category whose curve is subtracted.
+            X: test inputs (P, D). Their column of this categorical input is ignored.
+            of: name of the categorical input; None if there is only one.
 
         Raises:
             ValueError: there are no such groups.
@@ -79,11 +82,12 @@ class BayesRelease(Release):
         return difference(self.statistics[0], first, second, X, of=of, models=self.models)
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
-        """Values (draws, P) that one further output, or f, stays below with that probability, in the output's unit.
+        """Return quantiles (draws, P) of one further output, or of f, in the unit of the output.
 
         Args:
-            probability: in (0, 1): .03, .5 and .97 are the outer centiles and the median of a growth chart.
-            of: as for ``interval``.
+            probability: in (0, 1). For example, 0.03, 0.5 and 0.97 give the outer centiles and the median of a growth
+                chart.
+            of: "outputs" for one further record, or "function" for the latent f.
 
         Raises:
             ValueError: an argument is out of range.
@@ -94,12 +98,15 @@ class BayesRelease(Release):
 
     @property
     def fit(self) -> Fit:
-        """Fit of the released numbers to the models: of several draws, the one that fits worst. Public."""
+        """Test of whether the released numbers fit the models; that of the worst fit if there are several releases."""
         return max(self.uncertainty.prediction.fit, key=lambda each: (each.widened, each.ratio))
 
     @property
     def detail(self) -> str:
-        """How fine a curve this release can show, of its first draw, in a sentence; "" for declared kernels. Public."""
+        """Sentence about how narrow features of the curve may be to be visible in the (first) release.
+
+        It is "" if the kernel was declared. Public.
+        """
         prediction = self.uncertainty.prediction
         kernel = self.models[0].kernel if self.models else None
         of_numbers = kernel.inner if isinstance(kernel, AcrossLevels) else kernel
@@ -114,52 +121,55 @@ class BayesRelease(Release):
 
     @property
     def scatter(self) -> FloatArray:
-        """Standard deviation of people about the curve (draws, P), in the output's unit. Public.
+        """Residual standard deviation of outputs about the curve (draws, P), in the unit of the output. Public.
 
         Raises:
-            ValueError: the release holds none.
+            ValueError: the release contains no estimate of it.
         """
         return self.uncertainty.scatter
 
     @property
     def model_weights(self) -> FloatArray:
-        """Probability of each model given the release (draws, models)."""
+        """Posterior probability of each model (draws, models)."""
         return self.uncertainty.prediction.weights
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachingBayesRelease(BayesRelease, TeachingRelease):
-    """Numbered draws; ``mean`` is the prediction of the same stages without noise. Not private."""
+    """Simulated releases of Bayes cloaking; ``mean`` is the curve from the same stages without noise, not private."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BayesCloaking(BayesSettings, Mechanism):
-    """Release r noisy sums of clipped outputs, chosen so that the curve predicted from them is best.
+    """Release noisy sums of clipped outputs, with strategies chosen to minimise the expected error of the curve.
 
-    The curve is the mean of outcomes clipped to the bounds. Each stage measures noisy sums of outcomes clipped to a
-    public interval: the first one the whole range, each later one an interval about the curve that the stages before
-    it determined, of nearly least expected risk. Columns of the strategies have norm <= 1 and the shares of the budget
-    add up to 1, so that all measurements together are (1 / s)-GDP (see ``bayes.budget``). Predictions average Gaussian
-    process models by their evidence and by the squared residuals. Anything computed from the measurements is free.
+    The curve is the mean of outcomes clipped to the bounds. Each stage measures noisy sums of outcomes that are clipped
+    to public intervals. In the first stage the interval is the whole range of the bounds. In later stages it surrounds
+    the curve estimated from the stages before, and its width nearly minimises the expected error. Columns of the
+    strategies have norm <= 1 and the shares of the budget add up to 1, so all measurements together are (1 / s)-GDP
+    (see ``bayes.budget``). Predictions average Gaussian process models, weighted by the evidence of the sums and by the
+    squared residuals. Everything computed from the measurements is post-processing.
 
-    Records share the columns of a strategy. If inputs are public, columns are clusters of neighbouring records, or
-    single places while there are few. If they are private (``protects="inputs and outputs"``), columns are cells of
-    the box, and a part of the budget goes to noisy counts of the records in them and, for many people, to their
-    locations within the cells. Nothing is planned from private inputs but their number. Test inputs do not enter.
+    Several records share a column of a strategy. If inputs are public, the columns are clusters of neighbouring
+    records, or single places if there are few. If inputs are private (``protects="inputs and outputs"``), the columns
+    are cells of the box. A part of the budget is then spent on noisy counts of the records in the cells and, if n is
+    large, on their locations within the cells. Plans use the number of records but no private inputs, and do not depend
+    on test inputs.
 
-    Intervals assume a bias of narrow clipping intervals, see ``bayes.clipping``, and a curve about as smooth as one of
-    the models. The local dispersion of outcomes, and so the range for one more of them, is measured too, see
-    ``bayes.dispersion``; for yes/no outcomes it follows from the curve.
+    Intervals account for the bias of narrow clipping intervals, see ``bayes.clipping``. They assume that the curve is
+    about as smooth as one of the models. The local dispersion of outcomes is measured as well, see
+    ``bayes.dispersion``. It determines the interval of one further outcome. For yes/no outcomes it follows from the
+    curve.
 
-    If a data set says whose row each is (``Dataset.person``), everybody counts once, and all rows of a person are
-    protected together at the price of one (see ``measurement.measurement``).
+    If a data set identifies persons (``Dataset.person``), every person counts once, and all rows of a person are
+    protected together with the noise for a single row (see ``measurement.measurement``).
 
     Args and errors: see ``BayesSettings``.
     """
 
     label: ClassVar[str] = "Bayes cloaking"
     one_plan: ClassVar[bool] = False
-    max_rows: ClassVar[int] = ANY_ROWS  # those of one cell share a column, see ``bayes.cells``
+    max_rows: ClassVar[int] = ANY_ROWS  # possible because the records of a cell share a column, see ``bayes.cells``
     many_inputs: ClassVar[int] = 3
     automatic: ClassVar[bool] = True
     scatter: ClassVar[bool] = True
@@ -169,13 +179,13 @@ class BayesCloaking(BayesSettings, Mechanism):
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
-        """The plan for the public part of a data set; nothing private is read.
+        """Return the plan for the public part of a data set. X_test is not used.
 
-        Where inputs are private, the number of people is all that is read. Test inputs do not enter.
+        If inputs are private, only their number is used.
 
         Raises:
-            ValueError: there are more than three private inputs, periods included, or public inputs are not as
-            declared.
+            ValueError: there are more than three private inputs, periods included, or public inputs do not match their
+                declaration.
         """
         outcome = OutcomeInfo(dataset.x_box, dataset.half_range, dataset.y_kind)
         n, (x_box, half_range, kind) = dataset.people, outcome
@@ -193,7 +203,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         )
 
     def columns_for(self, dataset: Dataset) -> Columns:
-        """Public columns: of the box alone where inputs are private, else of the public inputs."""
+        """Return the public columns: cells of the box if inputs are private, else cells or clusters of the inputs."""
         box, n, public = dataset.x_box, dataset.people, not self._inputs_too
         if public:
             check_columns(np.empty((1, len(box))), dataset.X)
@@ -213,7 +223,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         *,
         mean: bool = True,
     ) -> BayesRelease:
-        """See ``Mechanism``. Stages are planned on the way, for the budget of this mechanism."""
+        """See ``Mechanism``. Each stage is planned during the measurement, for the budget of this mechanism."""
         released = super().measure(plan, dataset, X_test, rng, draws, mean=mean)
         assert isinstance(released, BayesRelease)
         return released
@@ -258,7 +268,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         return release, hidden
 
     def _mismatch(self, plan: BayesPlan, dataset: Dataset) -> str:
-        """The first difference of a plan from these records or this protection; "" for none."""
+        """Say what the plan was made for if it does not fit this data set or mechanism; "" if it does."""
         columns, (x_box, half_range, kind) = plan.filtered.columns, plan.outcome
         if (plan.counts is not None) == self._inputs_too:
             return f"other settings than protects={self.protects!r}"

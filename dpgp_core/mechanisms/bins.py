@@ -1,7 +1,7 @@
-"""Means of public bins, with noise for the few records that are in each, which hide one output at delta = 0.
+"""Noisy means of public bins, with Laplace noise: epsilon-DP with delta = 0 for one output.
 
-``LaplaceBinning`` gives each test point the mean of its bin. In ``IntegralBinning`` a GP reads the noisy means as
-integrals of a smooth function, and smooths them.
+``LaplaceBinning`` predicts the mean of the bin in which a test point lies. ``IntegralBinning`` treats the noisy means
+as observations of integrals of a Gaussian process, and predicts from its posterior.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ ASSUMPTIONS = (
 
 @dataclass(frozen=True, kw_only=True)
 class BinMeans(Mechanism):
-    """Parameters, accounting and noise common to mechanisms that release the means of bins.
+    """Base class of mechanisms that release noisy means of bins: parameters, accounting and noise.
 
     Args:
-        epsilon: the budget of one draw; delta is 0.
+        epsilon: budget of one release; delta is 0.
         bins: number of bins along each dimension of the public box, or one number for all.
 
     Raises:
@@ -66,7 +66,7 @@ class BinMeans(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for one draw, known before any data are read."""
+        """Guarantee of one release. It is known before any data are read."""
         return Guarantee(
             budget=Budget(epsilon=self.epsilon, delta=0.0),
             loss=PureLoss(self.epsilon),
@@ -79,7 +79,7 @@ class BinMeans(Mechanism):
         )
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BinPlan:
-        """Public plan: the bins of the box that inputs occupy; X_test may be anything.
+        """Return the public plan: the bins of the box that contain inputs. X_test is not used.
 
         Raises:
             ValueError: an input lies outside the box.
@@ -87,7 +87,7 @@ class BinMeans(Mechanism):
         return plan_bins(self.grid(dataset.x_box), dataset.X)
 
     def drawn(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
-        """See ``Mechanism``: the only step that reads outputs."""
+        """See ``Mechanism``. This is the only step that reads outputs."""
         z, middle = self.measured(plan, dataset, draws.rng, draws.times), dataset.midpoint
         means = self.means(plan, dataset, z) - middle
         maps = self.maps(plan, dataset, X_test, means)
@@ -111,34 +111,50 @@ class BinMeans(Mechanism):
 
     @abstractmethod
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
-        """Of each draw (P, b): from means of bins to released values, both about the midpoint; one array if equal."""
+        """Return, for each release, the map (P, b) from means of bins to the curve, both relative to the midpoint.
+
+        Args:
+            plan: the occupied bins.
+            dataset: data set, of which only the public part is used.
+            X_test: test inputs (P, D).
+            means: released means of the bins (draws, b), relative to the midpoint, in the unit of the output.
+        """
 
     def uncertainty(
         self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
     ) -> Uncertainty:
-        """Behind ``Release.interval``, for values (draws, P) by the first draw's map (P, b); by default none."""
+        """Return what computes the intervals about curves ``samples`` (draws, P); by default there are none.
+
+        Args:
+            plan: the occupied bins.
+            dataset: data set, of which only the public part is used.
+            X_test: test inputs (P, D).
+            factor: map (P, b) of the first release.
+            samples: released curves (draws, P).
+        """
         return NoInterval(reason="means of bins have no model of how outputs vary within a bin")
 
     def grid(self, box: tuple[tuple[float, float], ...]) -> Grid:
-        """The bins of a box of D public (low, high) pairs."""
+        """Return the grid of bins of a box, D public pairs (low, high)."""
         return Grid(box=box, bins=self.bins)
 
     def measured(self, plan: BinPlan, dataset: Dataset, rng: np.random.Generator | None, draws: int) -> FloatArray:
-        """Noisy sums z (draws, b) of q over each bin, q_j = (clip(y_j) - midpoint) / d in [-1/2, 1/2].
+        """Return noisy sums z (draws, b) over each bin of q_j = (clip(y_j) - midpoint) / d, in [-1/2, 1/2].
 
-        The strategy is the bins' indicators: columns of L1 norm exactly 1. Sums are of integers, q^ = rint(2^20 q).
-        With n <= 2^33 records they stay below 2^53, so adding them as floats is exact.
+        The rows of the strategy are the indicators of the bins, so its columns have L1 norm 1. The integers
+        q^ = rint(2^20 q) are added. Their sums stay below 2^53 for n <= 2^33 records, so adding them as floats is
+        exact.
         """
         noise = LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon)
         exact = [int(total) * GRID for total in self._sums(plan, dataset)]
         return with_noise(exact, noise, STEPS, rng, draws)
 
     def means(self, plan: BinPlan, dataset: Dataset, z: FloatArray) -> FloatArray:
-        """Means of the bins (draws, b) from sums z, in the output's unit: midpoint + d z_b / n_b."""
+        """Return the means of the bins (draws, b) from sums z, in the unit of the output: midpoint + d z_b / n_b."""
         return dataset.midpoint + dataset.output_range * z / plan.counts
 
     def noise_sds(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
-        """Standard deviation of the noise in each bin's mean (b,), in the output's unit: Var Lap(scale) = 2 scale^2."""
+        """Return the standard deviation of the noise in the mean of each bin (b,), in the unit of the output."""
         return LaplaceNoise(sensitivity=STEPS, epsilon=self.epsilon).sd / STEPS * dataset.output_range / plan.counts
 
     def _sums(self, plan: BinPlan, dataset: Dataset) -> FloatArray:
@@ -149,10 +165,12 @@ class BinMeans(Mechanism):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EachDrawOfBins(EachDraw):
-    """The statistics of draws, from noisy sums over bins.
+    """The statistics of each release of bin means.
 
     Attributes:
-        maps: of each draw (P, b), from means of bins to released values.
+        mechanism: mechanism that made the releases.
+        plan: the occupied bins.
+        maps: map (P, b) of each release, from means of bins to the curve.
     """
 
     mechanism: BinMeans
@@ -161,11 +179,11 @@ class EachDrawOfBins(EachDraw):
 
     @property
     def size(self) -> int:
-        """Numbers in the strategy: the bins' indicators."""
+        """Number of entries of the strategy, the indicators of the bins."""
         return len(self.plan.counts) * self.public.n
 
     def stages(self, draw: int) -> list[Stage]:
-        """The noisy sums of one draw, as measured by the bins' indicators."""
+        """Return the measurement and the noisy sums of one release, as a single stage."""
         public, plan = self.public, self.plan
         low, high = (np.full(public.n, end) for end in public.y_bounds)
         measurement = LaplaceMeasurement(
@@ -178,18 +196,19 @@ class EachDrawOfBins(EachDraw):
         return [Stage(measurement=measurement, z=self.z[0][draw])]
 
     def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Offset, map and z of one draw: the middle of the bounds, and the map of d z_b / n_b."""
+        """Return offset (P,), map (P, b) and z (b,) of one release; the offset is the midpoint."""
         factor = self.maps[draw] * (self.public.output_range / self.plan.counts)
         return np.full(len(factor), self.public.midpoint), factor, self.z[0][draw]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LaplaceBinning(BinMeans):
-    """Release mean_b + Lap(d / (n_b epsilon)) for every bin; predict the value of the bin a test point is in.
+    """Release mean_b + Lap(d / (n_b epsilon)) for every bin b, and predict the mean of the bin of a test point.
 
-    One output moves one bin's mean by at most d / n_b, so each is epsilon-DP, and no record is in two bins.
-    An empty bin has the public midpoint of the bounds and no noise. The noise is Laplace, not Gaussian:
-    ``noise_factor`` gives its covariance, 2 scale^2 for every bin, and equal noise within a bin.
+    One output moves the mean of its bin by at most d / n_b, so each mean is epsilon-DP, and no record is in two bins.
+    The prediction for an empty bin is the public midpoint of the bounds, without noise. ``noise_factor`` gives the
+    covariance of the noise, which is Laplace and not Gaussian: the variance is 2 scale^2, and test points in a bin have
+    equal noise.
 
     Args:
         epsilon, bins: see ``BinMeans``.
@@ -204,36 +223,36 @@ class LaplaceBinning(BinMeans):
     reference: ClassVar[str] = "Smith et al. 2018, section 4"
 
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
-        """Each test point has the mean of its bin, and 0 where there is none."""
+        """Return the maps that give each test point the mean of its bin, and 0 (the midpoint) to empty bins."""
         rows, occupied = plan.rows(self.grid(dataset.x_box).index(X_test))
         inside = np.zeros((len(X_test), len(plan.counts)))
         inside[occupied, rows[occupied]] = 1.0
         return [inside] * len(means)
 
 
-# Candidates for a fitted noise variance, in units of the kernel's: none, then steps of 12 %.
+# Candidates for a fitted noise variance, relative to the variance of the kernel: 0, and a grid with steps of 12 %.
 _CANDIDATES = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 184)])
-_SIMULATED = 400  # made-up curves f; each counts twice, with its mirror image
-_RECORDS = 1024  # at which they are drawn, unless there are fewer records or more bins
+_SIMULATED = 400  # number of simulated curves f; each counts twice, with its mirror image
+_RECORDS = 1024  # number of records at which they are simulated, unless there are fewer records or more bins
 
 
 @dataclass(frozen=True, kw_only=True)
 class IntegralBinning(BinMeans):
     """Release the noisy means of ``LaplaceBinning``, and predict f from them with the integral kernel.
 
-    Each noisy mean times its bin's volume observes the integral of f ~ GP(0, EQ) over the bin, with noise
-    variance volume^2 [2 (d / (n_b epsilon))^2 + white_noise / n_b]. Both sides are divided by the volumes here,
-    which changes no prediction. Empty bins are not used. All this is post-processing: it costs no privacy,
-    and test points may lie outside the box. The privacy noise of the predictions is a sum of Laplace variables,
-    not Gaussian: ``noise_factor`` gives its covariance.
+    Each noisy mean times the volume of its bin is an observation of the integral of f ~ GP(0, EQ) over the bin, with
+    noise variance volume^2 [2 (d / (n_b epsilon))^2 + white_noise / n_b]. Empty bins are not used. The code divides
+    both sides by the volumes, which does not change the predictions. Predictions are post-processing, and test points
+    may lie outside the box. Their privacy noise is a sum of Laplace variables, of which ``noise_factor`` gives the
+    covariance.
 
     Args:
         epsilon, bins: see ``BinMeans``.
         kernel_variance: variance > 0 of f, in squared model units (outputs divided by ``y_scale``).
         lengthscale: > 0, in input units; one number, or one per input dimension.
-        white_noise: variance >= 0 of one record about f, in squared model units; a bin's mean has 1 / n_b of it.
-        fit_noise: choose ``white_noise`` anew for each draw by the marginal likelihood of its released values.
-            ``mean`` and ``noise_factor`` of the release are then those of the first draw's choice.
+        white_noise: variance >= 0 of one record about f, in squared model units. The mean of a bin has the n_b-th part.
+        fit_noise: whether ``white_noise`` is chosen for each release, by the marginal likelihood of its released
+            values. ``mean`` and ``noise_factor`` are then those of the first release.
 
     Raises:
         ValueError: a parameter is out of range, or ``white_noise`` is both given and fitted.
@@ -261,11 +280,11 @@ class IntegralBinning(BinMeans):
 
     @property
     def kernel(self) -> EQ:
-        """The prior of f."""
+        """Prior covariance of f."""
         return EQ(variance=self.kernel_variance, lengthscale=self.lengthscale)
 
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
-        """The GP reads the bins, so test points may lie anywhere; by each draw's own noise where that is fitted."""
+        """Return the maps of the GP posterior, for each release with its own noise variance if that is fitted."""
         K = bin_covariance(self.kernel, plan, self.noise_sds(plan, dataset) / dataset.y_scale)
         K_Ff = k_Ff(self.kernel, plan.boxes, X_test) / volumes(plan.boxes)[:, None]
         fitted = [self.white_noise] * len(means)
@@ -286,17 +305,21 @@ class IntegralBinning(BinMeans):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BinInterval:
-    """About W m, m the noisy means of bins: f* - W m = (f* - C f) + (C f - W h) - W noise, C f = E[f* | f].
+    """Intervals about W m, where m are the noisy means of bins and W is the map to the curve.
 
-    Given f at its input, a clipped output has mean h(f) and variance v(f) (``gp.clipping.clipped_moments``). The first
-    term is N(0, variance) and independent of the rest. h is the bins' mean of h(f); their noise is Gaussian of
-    variance v / n_b, v the bins' mean of v(f), and Laplace noise of scale b, which is N(0, 2 b^2 E) for E exponential.
-    In large tables f is drawn at some of the records of every bin.
+    The error is f* - W m = (f* - C f) + (C f - W h) - W noise, with C f = E[f* | f]. Given f at its input, a clipped
+    output has mean h(f) and variance v(f) (``gp.clipping.clipped_moments``); h and v are their means over each bin. The
+    first term is N(0, variance) and independent of the others. The noise of a bin is the sum of Gaussian noise of
+    variance v / n_b and of Laplace noise of scale b, which is N(0, 2 b^2 E) with E exponentially distributed. In large
+    tables f is simulated at a part of the records of every bin.
 
     Attributes:
-        mechanism: whose prior and noise are declared.
+        mechanism: mechanism with the declared prior and noise variance.
+        plan: the occupied bins.
+        public: public part of the data set.
+        X_test: test inputs (P, D).
         smoother: W (P, b).
-        centre: W m (draws, P), in the output's unit.
+        centre: released curves W m (draws, P), in the unit of the output.
     """
 
     mechanism: IntegralBinning
@@ -307,7 +330,7 @@ class BinInterval:
     centre: FloatArray
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
-        """See ``Uncertainty``; as wide for every draw."""
+        """See ``Uncertainty``. The width is the same for every release."""
         shifts, variances = self._simulated
         more = self.mechanism.white_noise if of == "outputs" else 0.0
         half = self.public.y_scale * mixture_half_width(shifts, variances + more, level)
@@ -315,8 +338,8 @@ class BinInterval:
 
     @cached_property
     def _simulated(self) -> tuple[FloatArray, FloatArray]:
-        """C f - W h, and the variance about it, (S, P) in model units."""
-        rng, W, counts = np.random.default_rng(0), self.smoother, self.plan.counts  # of curves that are made up
+        """Simulated C f - W h, and the variance of the remaining terms, (S, P) each, in model units."""
+        rng, W, counts = np.random.default_rng(0), self.smoother, self.plan.counts  # curves are simulated, not private
         mechanism, public = self.mechanism, self.public
         rows = _sampled_rows(self.plan, rng)
         model = of_curves(mechanism.kernel, public.X[rows], self.X_test)
@@ -330,7 +353,7 @@ class BinInterval:
 
 
 def _sampled_rows(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
-    """Rows of at most about ``_RECORDS`` records, the same number of each bin where it has as many."""
+    """Return the rows of about ``_RECORDS`` random records at most, the same number from each bin if it has as many."""
     most = max(1, _RECORDS // len(plan.counts))
     order = rng.permutation(len(plan.members))
     order = order[np.argsort(plan.members[order], kind="stable")]
@@ -339,30 +362,32 @@ def _sampled_rows(plan: BinPlan, rng: np.random.Generator) -> IndexArray:
 
 
 def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArray:
-    """Prior covariance of the noisy bin means (b, b): k_FF / (volume volume') + noise_sd^2 on the diagonal.
+    """Return the prior covariance of the noisy bin means (b, b): k_FF / (volume volume') + diag(noise_sd^2).
 
     Args:
-        kernel: prior of f, in squared model units.
-        noise_sds: of the privacy noise in each mean (b,), in model units.
+        kernel: prior covariance of f, in squared model units.
+        plan: the occupied bins.
+        noise_sds: standard deviation of the privacy noise in each mean (b,), in model units.
     """
     size = volumes(plan.boxes)
     K = k_FF(kernel, plan.boxes, plan.boxes) / np.outer(size, size)
-    # K is exact to rounding; a diagonal of that size keeps it positive definite when epsilon is huge
+    # A jitter of the size of the rounding errors keeps K positive definite if epsilon is very large.
     jitter = 4 * len(K) * np.finfo(float).eps * kernel.variance
     K[np.diag_indices_from(K)] += noise_sds**2 + jitter
     return K
 
 
 def fit_white_noise(K: FloatArray, plan: BinPlan, released: FloatArray, kernel_variance: float) -> list[float]:
-    """White noise per record of the largest marginal likelihood, for each draw of released bin means.
+    """Return, for each release, the white noise variance per record that maximises the marginal likelihood.
 
     Args:
         K: covariance of the released means without white noise (b, b), from ``bin_covariance``.
+        plan: the occupied bins.
         released: noisy bin means (draws, b), in model units.
-        kernel_variance: sets the range of candidates, 0 and 1e-6 ... 1e3 times it.
+        kernel_variance: candidates are 0, and 1e-6 to 1e3 times this variance.
     """
     root = np.sqrt(plan.counts)
-    # With R = diag(sqrt(n_b)), R (K + w R^-2) R = V diag(s) V^T + w I: one decomposition serves every w.
+    # With R = diag(sqrt(n_b)), R (K + w R^-2) R = V diag(s) V^T + w I, so one eigendecomposition suffices for all w.
     s, V = eigh(root[:, None] * K * root)
     squares = ((released * root) @ V) ** 2
     totals = np.maximum(s, np.finfo(float).tiny) + kernel_variance * _CANDIDATES[:, None]
@@ -372,6 +397,6 @@ def fit_white_noise(K: FloatArray, plan: BinPlan, released: FloatArray, kernel_v
 
 
 def _smoother(K: FloatArray, plan: BinPlan, K_Ff: FloatArray, white_noise: float) -> FloatArray:
-    """W = K_fF (K + white_noise diag(1 / n_b))^-1 (P, b): predictions per unit of the bin means."""
+    """Return W = K_fF (K + white_noise diag(1 / n_b))^-1 (P, b), which maps bin means to predictions."""
     noisy = K + np.diag(white_noise / plan.counts)
     return np.ascontiguousarray(cho_solve(cho_factor(noisy, lower=True, overwrite_a=True), K_Ff).T)

@@ -1,4 +1,4 @@
-"""Every mechanism, once: name, title, roles, and how it is built. A new one is a file and a row here."""
+"""Catalogue of all mechanisms: id, title, how each is built, and where it is offered."""
 
 from __future__ import annotations
 
@@ -24,19 +24,23 @@ Dash = Literal["solid", "dash", "dot", "longdash", "dashdot"]
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    """Parameters of all mechanisms, public; each row below takes some of them.
+    """Public parameters of all mechanisms. Each mechanism of the catalogue uses some of them.
 
     Args:
-        kernel: the prior, of variance 1 in model units.
+        kernel: prior covariance of the curve, with variance 1 in model units.
         noise_variance: variance of one record about the curve, in squared model units.
-        epsilon, delta: the budget of one release; pure mechanisms leave delta out.
-        cells: cells of the box along each input, for mechanisms that divide it.
-        inducing: number of inducing inputs in all; None for one in every cell.
-        clip: of refined cloaking, in noise standard deviations; None for its default.
-        fit_noise: integral bins choose the noise variance themselves.
-        ridge: r of kernel sums and posterior paths, whose s is 0.8.
-        periods: of each input, for mechanisms that make their models themselves; () where none has one.
-        gap: of planned strategies; looser is faster, costs accuracy and never privacy. None for its default.
+        epsilon: budget of one release.
+        delta: the same; mechanisms with delta = 0 ignore it.
+        x_box: public (low, high) of each input.
+        n: public number of records.
+        cells: number of cells along each input, for mechanisms that divide the box.
+        inducing: total number of inducing inputs; None for one in every cell.
+        clip: clip bound of refined cloaking, in noise standard deviations; None for its default.
+        fit_noise: whether integral bins fit the noise variance.
+        ridge: r of kernel sums and posterior paths; the s of posterior paths is 0.8.
+        periods: period of each input, for mechanisms that make their models themselves; () if no input has one.
+        gap: relative gap up to which strategies of Bayes cloaking are optimised. A larger one is faster and less
+            accurate, and equally private. None for its default.
     """
 
     kernel: Stationary
@@ -55,10 +59,10 @@ class Parameters:
 
     @property
     def needed_cells(self) -> int:
-        """``cells``.
+        """Number of cells along each input.
 
         Raises:
-            ValueError: there is no such number.
+            ValueError: ``cells`` is None.
         """
         if self.cells is None:
             raise ValueError("this mechanism needs cells, the number of cells along each input")
@@ -67,19 +71,21 @@ class Parameters:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A row of the catalogue: how a mechanism is set up, and where it is offered. Its class lists its abilities.
+    """A row of the catalogue: how a mechanism is built, and where it is offered.
 
     Attributes:
-        id: its name in configurations and addresses; titles may change, it does not.
-        title: a few words for menus, tables and legends.
-        released: offered for real releases.
-        compared: offered in comparisons.
-        drawn: offered on pages that show one release.
-        private_inputs: set up so, it protects inputs too.
-        max_inputs: most input columns it then takes.
-        simulated: draws in comparisons; fewer where each is a fit of its own.
+        id: name in configurations and addresses. Unlike the title, it never changes.
+        kind: class of the mechanism, whose attributes say what it can do.
+        title: short title for menus, tables and legends.
+        build: function that makes the mechanism from parameters.
+        released: whether it is offered for real releases.
+        compared: whether it is offered in comparisons.
+        drawn: whether it is offered on pages that show one release.
+        private_inputs: whether it protects inputs as well as outputs.
+        max_inputs: largest number of inputs.
+        simulated: number of simulated releases in comparisons; smaller for mechanisms that take long.
         look: colour and dash of its line.
-        banded: its spread over draws is drawn too.
+        banded: whether figures also show the range over simulated releases.
     """
 
     id: str
@@ -97,7 +103,7 @@ class Entry:
 
 
 def _modelled(p: Parameters) -> dict[str, Any]:
-    """Parameters of a mechanism with one kernel and Gaussian noise."""
+    """Return the parameters of a mechanism with a declared kernel and Gaussian noise."""
     return {"kernel": p.kernel, "noise_variance": p.noise_variance, "epsilon": p.epsilon, "delta": p.delta}
 
 
@@ -252,9 +258,9 @@ _ROWS = (
 )
 
 CATALOGUE = {entry.id: entry for entry in _ROWS}
-"""Every mechanism by its name: first the recommended one, next the one recommended where inputs are public."""
+"""All mechanisms by id. The first is recommended in general, the second if inputs are public."""
 IF_INPUTS_ARE_PUBLIC = "bayes"
-"""The mechanism recommended then."""
+"""Id of the mechanism that is recommended if inputs are public."""
 
 MECHANISMS: tuple[type[Mechanism], ...] = tuple(dict.fromkeys(entry.kind for entry in _ROWS))
-"""Their classes."""
+"""Classes of all mechanisms, each once."""

@@ -1,9 +1,9 @@
-"""Cloaking: the smallest Gaussian noise that masks any one record at test points known in advance.
+"""Cloaking: the smallest Gaussian noise that protects any one record at test points that are known in advance.
 
-With inducing inputs too, which tame the outliers that set the size of the noise. And refined: a rough private curve
-first, then a second cloaked release of the clipped residuals. The declared bounds make one record's largest change d
-big, although once a rough private curve is known everyone lies near it. Residuals clipped to +-B can change by
-min(2B, d) only, and need less noise.
+``CloakingInducing`` uses inducing inputs, so that isolated records, which determine the size of the noise, influence
+the curve less. ``RefinedCloaking`` first releases a rough private curve, and then cloaks the residuals about it. The
+largest change d of an output is as wide as the declared bounds, but most outputs are close to the rough curve.
+Residuals clipped to [-B, B] change by at most min(2B, d), and need less noise.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from .gaussian import OfModel
 
 @dataclass(frozen=True, kw_only=True)
 class OptimisedNoise(OfModel):
-    """A public GP model and the design of its noise, common to all cloaking mechanisms.
+    """Base class of all cloaking mechanisms: a public GP model and the design of the noise.
 
     Args:
-        inference, tolerance: exact or low-rank, see ``InferenceChoice``.
+        inference, tolerance: exact or low-rank inference, see ``InferenceChoice``.
         objective: "trace" minimises the mean squared noise; "logdet" is the published objective.
-        weights: public importance of each test point (P,) for "trace"; default uniform.
+        weights: public importance of each test point (P,) for "trace"; uniform by default.
         gap, rank_tolerance: see ``design_noise``.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
@@ -65,15 +65,17 @@ class OptimisedNoise(OfModel):
         inference: Inference | None = None,
         executor: Executor | None = None,
     ) -> Plan:
-        """Plan with the noise designed for a cloaking matrix: strategy B = root^-1 U^T C and map U root.
+        """Design the noise for a cloaking matrix and return the plan: strategy B = root^-1 U^T C and map U root.
 
-        Directions below the rank tolerance leave noise and mean, and |b_j|^2 = c_j^T M^+ c_j <= 1 on the kept
-        space, M = U root root^T U^T.
+        Directions below the rank tolerance are dropped from both noise and mean. On the remaining space,
+        |b_j|^2 = c_j^T M^+ c_j <= 1 with M = U root root^T U^T.
 
         Args:
-            C: cloaking matrix (m, n), an array or factored.
-            weights: importance of its rows (m,); None for uniform.
-            model: the declared model, for intervals; None where there is none.
+            C: cloaking matrix (m, n), as an array or factored.
+            weights: importance of its rows (m,); None for uniform weights.
+            model: the declared model, for intervals; None if there is none.
+            inference: how C was computed.
+            executor: runs blocks of columns, see ``Columns.over_blocks``.
         """
         design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, executor=executor)
         whitened: Matrix = (np.linalg.inv(design.root) @ design.basis.T) @ C
@@ -83,11 +85,14 @@ class OptimisedNoise(OfModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Cloaking(OptimisedNoise):
-    """Measure root^-1 U^T C y and map back by U root: only directions in which some record moves C y receive noise.
+    """Release C y plus the smallest Gaussian noise that protects every record.
+
+    The measurement is root^-1 U^T C y, and U root maps it back to the test points. Only directions in which some record
+    moves C y receive noise.
 
     Args:
-        shrinkage: shrink the released values towards the GP prior. Post-processing: costs no privacy,
-            lowers the error at small epsilon when the prior variance is honest.
+        shrinkage: whether to shrink the released values towards the GP prior. This is post-processing. It lowers the
+            error for small epsilon if the prior variance is appropriate.
         inference, tolerance, kernel, noise_variance, objective, weights, gap, rank_tolerance: see ``OptimisedNoise``.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
@@ -103,11 +108,11 @@ class Cloaking(OptimisedNoise):
     reference: ClassVar[str] = "Smith et al. 2018, section 3"
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """The same from the declared model at X_test (P, D), where that is in hand."""
+        """Return the public plan, given the prediction of the declared model at X_test (P, D)."""
         return self.designed(model.C, self.test_weights, model, model.inference, executor)
 
     def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
-        """Shrunk where ``shrinkage``; see ``shrink``."""
+        """Return the plan, shrunk towards the prior if ``shrinkage``."""
         if not self.shrinkage:
             return plan
         factored = isinstance(plan.strategy, FactoredMatrix)
@@ -116,13 +121,14 @@ class Cloaking(OptimisedNoise):
 
 
 def shrink(plan: Plan, K: FloatArray | float, scale: float) -> Plan:
-    """Post-process by W = L P (P + scale^2 I)^-1, P = B K B^T: the GP's estimate given the measured numbers.
+    """Replace the map L of a plan by L P (P + scale^2 I)^-1, P = B K B^T, the GP's estimate given the measured numbers.
 
-    It replaces the map and nothing else, so the privacy analysis is untouched.
+    Only the map changes, so the guarantee is the same.
 
     Args:
-        K: prior covariance of the outputs (n, n), in squared model units; where the plan's strategy is
-            left V^T, the noise variance alone, for K = V V^T + noise variance.
+        plan: plan of the release.
+        K: prior covariance of the outputs (n, n), in squared model units. If the strategy is factored as left V^T, it
+            is the noise variance alone, and K = V V^T + noise variance I.
         scale: noise multiplier times d, in model units.
     """
     prior = _prior(plan.strategy, K)
@@ -131,10 +137,10 @@ def shrink(plan: Plan, K: FloatArray | float, scale: float) -> Plan:
 
 
 def _prior(B: Matrix, K: FloatArray | float) -> FloatArray:
-    """B K B^T."""
+    """Return B K B^T (r, r)."""
     if isinstance(B, np.ndarray):
         return B @ K @ B.T
-    # B = A V^T and V = Q G with orthonormal Q: B B^T = (A G^T) (A G^T)^T, B V = A G^T G
+    # B = A V^T and V = Q G with orthonormal Q, so B B^T = (A G^T) (A G^T)^T and B V = A G^T G.
     G = B.triangle if B.triangle is not None else Columns(B.rows).triangle()
     H = B.left @ G.T
     return H @ G @ (H @ G).T + K * (H @ H.T)
@@ -142,13 +148,13 @@ def _prior(B: Matrix, K: FloatArray | float) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class CloakingInducing(OptimisedNoise):
-    """Measure and map as ``Cloaking`` does, with C = K_*u Q^-1 K_uf D^-1, the FITC posterior mean on m inducing inputs.
+    """Cloaking of the FITC posterior mean on m inducing inputs: C = K_*u Q^-1 K_uf D^-1.
 
     Args:
-        Z: public inducing inputs, m rows of D numbers, in input units. Either these or ``n_inducing``.
-        n_inducing: number m of inducing inputs to place by k-means on the public inputs.
-        seed: of the k-means; public, the noise does not depend on it.
-        inference, tolerance: of the model behind intervals; see ``InferenceChoice``.
+        Z: public inducing inputs, m rows of D numbers, in input units. Give either these or ``n_inducing``.
+        n_inducing: number m of inducing inputs, which are then chosen by k-means on the public inputs.
+        seed: public seed of k-means. The noise does not depend on it.
+        inference, tolerance: inference of the model that computes intervals; see ``InferenceChoice``.
         kernel, noise_variance, objective, weights, gap, rank_tolerance: see ``OptimisedNoise``.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
@@ -174,39 +180,39 @@ class CloakingInducing(OptimisedNoise):
             raise ValueError(f"n_inducing must be at least 1, got {self.n_inducing}")
 
     def inducing_inputs(self, X: FloatArray) -> FloatArray:
-        """Inducing inputs (m, D) for public inputs X (n, D)."""
+        """Return the inducing inputs (m, D) for public inputs X (n, D)."""
         if self.n_inducing is None:
             return np.array(self.Z, dtype=float)
         return choose_inducing(X, self.n_inducing, np.random.default_rng(self.seed))
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """The same from the declared model at X_test (P, D), where that is in hand: stages C and M."""
+        """Return the public plan, given the prediction of the declared model at X_test (P, D)."""
         C = inducing_matrix(self.kernel, model.X, X_test, self.inducing_inputs(model.X), self.noise_variance)
         return self.designed(C, self.test_weights, model)
 
 
 FIXED_STAGES = "clip bound, shares, lengthscales and noise variances of all stages fixed in advance"
 SHARES = 0.25, 0.75
-"""Share of mu^2 of each stage of refined cloaking."""
+"""Shares of mu^2 that the two stages of refined cloaking get."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RefinedCloaking(OptimisedNoise):
-    """Publish g(X*) + U U^T C r + noise with r_i = clip(y_i - g(x_i), +-B), g itself a private curve.
+    """Publish g(X*) + U U^T C r + noise, with residuals r_i = clip(y_i - g(x_i), -B, B) about a private curve g.
 
-    With mu = 1/s'(epsilon, delta), stage i is Gaussian with mu_i^2 = share_i mu^2. Stage 1 cloaks y with a
-    smoother model (twice the lengthscale, the kernel's variance as noise variance) at [X; X*] in one release, so g(X)
-    and g(X*) come from the same noise; g is clipped to the public range. One record then moves its residual by at most
-    min(2B, d), and stage 2 cloaks those.
+    With mu = 1/s'(epsilon, delta), stage i has Gaussian noise with mu_i^2 = share_i mu^2. Stage 1 cloaks y at [X; X*]
+    in one release, so that g(X) and g(X*) have the same noise. Its model is smoother: it has twice the lengthscale, and
+    the variance of the kernel as noise variance. g is clipped to the public bounds. One record moves its residual by at
+    most min(2B, d), and stage 2 cloaks the residuals.
 
     Args:
-        clip: B over the noise standard deviation, B = clip sqrt(noise_variance), in model units.
-        within_bounds: clip the published values to the public bounds. Post-processing: costs no privacy.
+        clip: B in noise standard deviations, B = clip sqrt(noise_variance), in model units.
+        within_bounds: whether to clip the published values to the public bounds, which is post-processing.
         calibration: "analytic" only.
-        inference, tolerance: exact or low-rank, of each stage by itself; see ``InferenceChoice``.
-        kernel, noise_variance: the last stage's model; see ``OptimisedNoise``.
-        objective, weights, gap, rank_tolerance: of both stages; see ``OptimisedNoise``. In the first each training
-            input weighs as much as the average test input.
+        inference, tolerance: exact or low-rank inference of each stage; see ``InferenceChoice``.
+        kernel, noise_variance: model of the last stage; see ``OptimisedNoise``.
+        objective, weights, gap, rank_tolerance: noise design of both stages; see ``OptimisedNoise``. In the first stage
+            each training input has the mean weight of the test inputs.
         epsilon, delta, unproven: see ``GaussianMechanism``.
 
     Raises:
@@ -229,7 +235,7 @@ class RefinedCloaking(OptimisedNoise):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for one draw of both stages together, known before any data are read."""
+        """Guarantee of one release, both stages together. It is known before any data are read."""
         whole = super().guarantee
         composed = f"{len(SHARES)} releases composed, each chosen after the ones before it"
         source = "adaptive composition of Gaussian mechanisms is exact (Dong, Roth & Su 2022, corollary 3.3)"
@@ -238,25 +244,25 @@ class RefinedCloaking(OptimisedNoise):
 
     @property
     def stage_multipliers(self) -> tuple[float, ...]:
-        """s_i = 1 / mu_i, mu_i the largest shift of one record in units of that stage's noise."""
+        """Noise multipliers s_i = 1 / mu_i of the stages, with mu_i^2 = share_i mu^2."""
         return tuple(1 / (math.sqrt(share) / self.noise_multiplier) for share in SHARES)
 
     def reaches(self, dataset: Dataset) -> tuple[float, ...]:
-        """The whole range first, then B, in the output's unit."""
+        """Return half-widths of the clipping intervals of the stages, in the output's unit: the whole range, and B."""
         B = self.clip * math.sqrt(self.noise_variance) * dataset.y_scale
         return dataset.output_range, B
 
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
-        """Clipped to the bounds where ``within_bounds``."""
+        """Return the curve, clipped to the bounds if ``within_bounds``."""
         return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """The same from the declared model at X_test (P, D), where that is in hand."""
+        """Return the public plan of both stages, given the prediction of the declared model at X_test (P, D)."""
         X = model.X
         last = self.designed(model.C, self.test_weights, model, model.inference, executor)
         everywhere, weights = np.vstack([X, X_test]), self.test_weights
         if weights is not None:
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])
-        # k(x / 2, x' / 2): the kernel with twice its lengthscale
+        # k(x / 2, x' / 2) is the kernel with twice the lengthscale.
         C, low = self.cloaking_matrix(self.kernel, X / 2, everywhere / 2, self.kernel.variance, executor)
         return replace(last, first=self.designed(C, weights, None, describe(low), executor))

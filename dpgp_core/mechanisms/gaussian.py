@@ -1,6 +1,7 @@
-"""Releases by Gaussian noise on a strategy: parameters, accounting, and the one path from outputs to curves.
+"""Releases with Gaussian noise on a strategy: parameters, accounting, and the computation from outputs to curves.
 
-Stages measure; statistics, and intervals that are simulated, follow from the same path.
+``GaussianMechanism.measured`` runs the stages of a release. Real and simulated releases, their statistics and their
+simulated intervals all use it.
 """
 
 from __future__ import annotations
@@ -33,13 +34,15 @@ from .base import FACTORED_ROWS, Draws, EachDraw, Hidden, Mechanism, Plan, Relea
 
 
 class ClippedStage(NamedTuple):
-    """One stage as it is measured: in intervals in the output's unit, one row for all draws or one for each.
+    """A stage with its clipping intervals, which are the same for all releases (k = 1) or differ (k releases).
 
     Attributes:
+        plan: strategy and map of the stage.
         noise_multiplier: s.
-        low, high: ends of the intervals (k, n), k = 1 or draws.
-        widest: u (k, 1), the largest width; columns of the strategy shrink by width / u.
-        offset: the part of the curve without noise (k, P), about the midpoint.
+        low: lower ends of the intervals (k, n), in the unit of the output.
+        high: upper ends (k, n).
+        widest: largest width u (k, 1). Columns of the strategy are multiplied by width / u.
+        offset: noiseless part of the curve (k, P), relative to the midpoint.
     """
 
     plan: Plan
@@ -50,16 +53,16 @@ class ClippedStage(NamedTuple):
     offset: FloatArray
 
     def curve(self, z: FloatArray) -> FloatArray:
-        """Offset + u L z (draws, rows), about the midpoint, for measured numbers z (draws, r)."""
+        """Return the curve offset + u L z (draws, P), relative to the midpoint, for measured numbers z (draws, r)."""
         return self.offset + self.widest * (z @ self.plan.factor.T)
 
 
 Measure = Callable[[ClippedStage], FloatArray]
-"""z (draws, r) of a stage."""
+"""Function that returns the measured numbers z (draws, r) of a stage."""
 
 
 def exact(stage: ClippedStage, dataset: Dataset, draws: int) -> FloatArray:
-    """Measure for real: exact integers, discrete noise from the operating system, fresh at every call."""
+    """Measure with exact integers and discrete noise from the operating system, which is new at every call."""
     noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
     sums = [
         exact_sums(stage.plan.strategy, (high - low) / widest, dataset.clipped_y, low, high)
@@ -70,28 +73,33 @@ def exact(stage: ClippedStage, dataset: Dataset, draws: int) -> FloatArray:
 
 
 def numbered(stage: ClippedStage, y: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray:
-    """Measure in floats, for teaching and for outputs that are made up.
+    """Simulate a measurement in floating-point numbers, for teaching and for simulated outputs.
 
     Args:
-        y: outputs (1, n), or (draws, n) for others in every draw.
+        stage: the stage.
+        y: outputs (1, n), or (draws, n) if they differ between releases.
+        rng: source of the noise.
+        draws: number of simulated releases.
     """
     noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
     return noiseless(stage, y) + noise.teaching(rng, (draws, len(stage.plan.strategy))) / STEPS
 
 
 def noiseless(stage: ClippedStage, y: FloatArray) -> FloatArray:
-    """B diag(width / u) q (k, r), without noise, of outputs y (1 or k, n). Not private."""
+    """Return the measurement without noise, B diag(width / u) q (k, r), of outputs y (1, n) or (k, n). Not private."""
     q = (np.clip(y, stage.low, stage.high) - (stage.low / 2 + stage.high / 2)) / stage.widest
     return (stage.plan.strategy @ q.T).T
 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianMechanism(Mechanism):
-    """Parameters and accounting common to Gaussian releases.
+    """Base class of mechanisms with Gaussian noise: parameters, accounting and measurement.
 
     Args:
-        calibration: "analytic" (exact, default) or "hall" (the papers' formula, proven for epsilon <= 1).
-        unproven: allow "hall" above epsilon 1; the guarantee is then marked as not established.
+        epsilon: budget of one release.
+        delta: the same.
+        calibration: "analytic" (exact, default) or "hall" (the formula of the papers, proven for epsilon <= 1).
+        unproven: whether to allow "hall" for epsilon > 1. The guarantee is then marked as not established.
 
     Raises:
         ValueError: epsilon or delta out of range, or Hall's formula above epsilon 1 without ``unproven``.
@@ -109,12 +117,12 @@ class GaussianMechanism(Mechanism):
 
     @cached_property
     def noise_multiplier(self) -> float:
-        """Noise scale s' at which a shift of at most 1 in the noise's metric is (epsilon, delta)-DP."""
+        """Noise multiplier s': noise of this scale makes a shift of at most 1 (epsilon, delta)-DP."""
         return noise_multiplier(self.epsilon, self.delta, self.calibration, unproven=self.unproven)
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for one draw, known before any data are read."""
+        """Guarantee of one release. It is known before any data are read."""
         proof = {
             "analytic": "analytic Gaussian mechanism (Balle & Wang 2018, theorem 8)",
             "hall": "Gaussian mechanism of Hall et al. 2013, proposition 3 (proven for epsilon <= 1)",
@@ -137,22 +145,26 @@ class GaussianMechanism(Mechanism):
         return (self.noise_multiplier,)
 
     def reaches(self, dataset: Dataset) -> tuple[float, ...]:
-        """How far from the curve so far each stage's intervals reach, in the output's unit; the first: everywhere."""
+        """Return half-widths of the clipping intervals of the stages, in the unit of the output.
+
+        Intervals surround the curve of the stage before. The first stage covers the whole range of the bounds.
+        """
         return (dataset.output_range,)
 
     def mapped(self, plan: Plan, dataset: Dataset) -> Plan:
-        """The plan whose map is used: post-processing that depends on the budget comes in here."""
+        """Return the plan with the map that is used. Post-processing that depends on the budget is applied here."""
         return plan
 
     def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
-        """Post-processing of the last curve; by default none."""
+        """Return the curve that is published. Subclasses may post-process the curve of the last stage here."""
         return curve
 
     def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[tuple[ClippedStage, FloatArray]]:
-        """Run stage after stage, each in intervals around the curve that those before it left; with z (draws, r).
+        """Run all stages, and yield each with its measured numbers z (draws, r).
 
-        I_j = [g_j - c, g_j + c] cut to the bounds, of middle o_j and width u_j; measured is B diag(u / max u) q, so no
-        record moves it by more than 1, and the curve is g_* + A (o - g) + max u L z, A = L B.
+        The clipping interval of record j is [g_j - c, g_j + c], intersected with the bounds, where g is the curve of
+        the stage before. Let o_j be its centre and u_j its width. The stage measures B diag(u / max u) q, which no
+        record moves by more than 1, and its curve is g_* + A (o - g) + max u L z with A = L B.
         """
         n, middle = plan.strategy.shape[1], dataset.midpoint
         curve = np.zeros((1, n + len(plan.factor)))  # at [X; X_test], about the midpoint
@@ -171,14 +183,14 @@ class GaussianMechanism(Mechanism):
 
     @abstractmethod
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
+        """Return the public plan for inputs X (n, D) and test inputs X_test (P, D)."""
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> Plan:
-        """The same for the inputs of a data set."""
+        """Return the public plan for the inputs of a data set and test inputs X_test (P, D)."""
         return self.plan(dataset.X, X_test)
 
     def drawn(self, plan: Plan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
-        """See ``Mechanism``: the only step that depends on y, epsilon, delta or the draw."""
+        """See ``Mechanism``. This is the only step that depends on y, epsilon, delta and the noise."""
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
         plan, (count, rng, promise) = self.mapped(plan, dataset), draws
@@ -207,18 +219,25 @@ class GaussianMechanism(Mechanism):
         return release, hidden
 
     def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
-        """The released statistics, one a draw."""
+        """Return the statistics of each release."""
         public = dataset.public_part()
         return EachDrawOfStages(mechanism=self, plan=plan, public=public, z=z, guarantee=guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
-        """Behind ``Release.interval``, for released curves (draws, P)."""
+        """Return what computes the intervals about released curves (draws, P)."""
         return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), centre=curve)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfModel(InferenceChoice, GaussianMechanism):
-    """Gaussian noise around C y, C the cloaking matrix of a public GP model, exact or low-rank."""
+    """Base class of mechanisms that release C y with Gaussian noise, C the cloaking matrix of a public GP model.
+
+    Args:
+        kernel: prior covariance of f.
+        noise_variance: variance of an output about f, in squared model units.
+        inference, tolerance: exact or low-rank inference, see ``InferenceChoice``.
+        epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
+    """
 
     kernel: Kernel
     noise_variance: float
@@ -231,32 +250,37 @@ class OfModel(InferenceChoice, GaussianMechanism):
         self.check_inference()
 
     def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """Public plan for training inputs X (n, D) and test inputs X_test (P, D)."""
+        """Return the public plan for inputs X (n, D) and test inputs X_test (P, D)."""
         return self.plan_of(predictive(self, self.kernel, X, X_test, self.noise_variance, executor), X_test, executor)
 
     @abstractmethod
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """The same from the declared model at X_test (P, D), where that is in hand."""
+        """Return the public plan, given the prediction of the declared model at X_test (P, D)."""
 
 
-_SIMULATED = 400  # made-up outputs; each counts twice, with its mirror image
-_AT_ONCE = 1 << 22  # numbers
+_SIMULATED = 400  # number of simulated sets of outputs; each counts twice, with its mirror image
+_AT_ONCE = 1 << 22  # number of outputs that are simulated at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EachDrawOfStages(EachDraw):
-    """The statistics of draws, from each stage's numbers: intervals and maps follow from z."""
+    """The statistics of each release, recomputed from the numbers z of its stages.
+
+    Attributes:
+        mechanism: mechanism that made the releases.
+        plan: its plan.
+    """
 
     mechanism: GaussianMechanism
     plan: Plan
 
     @property
     def size(self) -> int:
-        """Numbers in all strategies."""
+        """Number of entries of all strategies."""
         return sum(math.prod(stage.strategy.shape) for stage in self.plan.stages)
 
     def stages(self, draw: int) -> list[Stage]:
-        """Strategies, intervals and outcomes of one draw."""
+        """Return the measurements and noisy numbers of all stages of one release."""
         stages = []
         for stage, (z,) in self._replayed(draw):
             low, high = stage.low[0], stage.high[0]
@@ -268,27 +292,29 @@ class EachDrawOfStages(EachDraw):
         return stages
 
     def mapped(self, draw: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Offset, map and z of one draw, of its last stage."""
+        """Return offset (P,), map (P, r) and z (r,) of the last stage of one release."""
         *_, (last, (z,)) = self._replayed(draw)
         return self.public.midpoint + last.offset[0], last.widest[0] * last.plan.factor, z
 
     def _replayed(self, draw: int) -> Iterator[tuple[ClippedStage, FloatArray]]:
-        """The stages of one draw as they were."""
+        """Run the stages of one release again, with its measured numbers."""
         waiting = iter(self.z)
         return self.mechanism.measured(self.plan, self.public, lambda stage: next(waiting)[[draw]])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SimulatedInterval:
-    """Intervals about released curves, from outputs that the declared model makes up.
+    """Intervals about released curves, computed from outputs that are simulated by the declared model.
 
-    With y ~ N(0, K) and R(y) the curve released of it, f - R = (f - C y) + (C y - R): the first is N(0, variance) and
-    independent of the second, whose last noise is Gaussian too. Clipping and earlier stages are simulated, so
-    f - R is a mixture of Gaussians, one for each simulated y.
+    Let y ~ N(0, K), and let R(y) be the curve released from it. The error is f - R = (f - C y) + (C y - R). The first
+    term is N(0, variance) and independent of the second, and the noise of the last stage is Gaussian too. Clipping and
+    earlier stages are simulated, so the distribution of f - R is a mixture of Gaussians, one for each simulated y.
 
     Attributes:
-        mechanism, plan: of the release; ``plan.model`` is the declared model.
-        centre: released curves (draws, P), in the output's unit.
+        mechanism: mechanism that made the release.
+        plan: its plan; ``plan.model`` is the declared model.
+        public: public part of the data set.
+        centre: released curves (draws, P), in the unit of the output.
     """
 
     mechanism: GaussianMechanism
@@ -302,17 +328,17 @@ class SimulatedInterval:
         return self.centre - half, self.centre + half
 
     def half_width(self, level: float, of: IntervalTarget) -> FloatArray:
-        """Half of each interval (P,), in the output's unit: the same for every draw."""
+        """Return the half-width of each interval (P,), in the unit of the output. It is the same for every release."""
         model, (bias, _, noise) = self._model, self._simulated
         variance = model.variance + (model.noise_variance if of == "outputs" else 0.0)
         return mixture_half_width(bias, noise + self.public.y_scale**2 * variance, level)
 
     def noise_half_width(self, level: float) -> FloatArray:
-        """How far privacy moves the curve (P,): with probability ``level`` no further from C clip(y), the
-        model's prediction from the same clipped outputs without noise, in the output's unit.
+        """Return how far privacy moves the curve (P,), in the unit of the output, with probability ``level``.
 
-        Exactly s times the quantile of the noise for mechanisms that add noise once; in several stages it holds on data
-        from the declared model.
+        The distance is that between the released curve and C clip(y), the model's prediction from the clipped outputs
+        without noise. For mechanisms with one stage it is the exact quantile of the noise. For several stages the
+        probability refers to data from the declared model.
         """
         _, moved, noise = self._simulated
         return mixture_half_width(moved, noise, level)
@@ -324,12 +350,13 @@ class SimulatedInterval:
 
     @cached_property
     def _simulated(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """C y - R (S, P), C clip(y) - R (S, P), and the variance of the last noise, which R is without here.
+        """Simulated C y - R (S, P) and C clip(y) - R (S, P), and the variance of the noise of the last stage.
 
-        The variance is (S, P), or (1, P) where it is much the same in all.
+        R is simulated without this noise. The variance is (S, P), or (1, P) if it is similar in all simulations.
+        Everything is in the unit of the output.
         """
         model, scale, half = self._model, self.public.y_scale, self.public.output_range / 2
-        rng = np.random.default_rng(0)  # of outputs and noise that are made up
+        rng = np.random.default_rng(0)  # fixed seed: outputs and noise are simulated, nothing is private
         size = max(1, min(_SIMULATED, _AT_ONCE // self.public.n))
         bias, moved, variances = [], [], []
         for _ in range(0, _SIMULATED, size):
@@ -342,7 +369,7 @@ class SimulatedInterval:
             sd = last.noise_multiplier * last.widest
             variances.append(sd**2 * column_norms(last.plan.factor.T))
         variance = np.concatenate(variances)
-        if (variance.max(axis=0) <= 2 * variance.min(axis=0)).all():  # they barely differ in shape from their mean
+        if (variance.max(axis=0) <= 2 * variance.min(axis=0)).all():  # replacing them by their mean changes little
             variance = variance.mean(axis=0)[None]
         return np.concatenate(bias), np.concatenate(moved), variance
 

@@ -1,7 +1,7 @@
-"""Noise shaped like a draw from the GP prior: valid for any later test point, and therefore large.
+"""Noise that is a sample from the GP prior. It protects the curve at all points at once, and is therefore large.
 
-On predictions from public inputs; and, the baseline for posterior sampling, on the sum over private records that its
-mean tends to for a large ridge.
+``GPPrior`` adds it to predictions from public inputs. ``HallPosterior`` adds it to a kernel sum over private records.
+It is the baseline for posterior sampling, whose mean tends to this sum for a large ridge.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVER
 
 @dataclass(frozen=True, kw_only=True)
 class GPPrior(OfModel):
-    """Release f + s' Delta G with G ~ GP(0, k), Delta the sensitivity of f in the RKHS of k.
+    """Release f + s' Delta G with G ~ GP(0, k), where Delta is the sensitivity of f in the RKHS of k.
 
-    The posterior mean is f = sum_i alpha_i k(x_i, .), alpha = K^-1 y. Replacing y_j by y_j + d moves it by
-    d in the direction of column j of K^-1, of squared RKHS norm d^2 [K^-1 K_ff K^-1]_jj. That is exact.
+    The posterior mean is f = sum_i alpha_i k(x_i, .) with alpha = K^-1 y. Replacing y_j by y_j + d changes alpha by d
+    times column j of K^-1, which is a change of f of squared RKHS norm d^2 [K^-1 K_ff K^-1]_jj exactly.
 
     Args:
-        inference, tolerance: exact or low-rank, see ``InferenceChoice``. The sensitivity is that of the f released.
+        inference, tolerance: exact or low-rank inference, see ``InferenceChoice``. The sensitivity is that of the f
+            which is released.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
     Raises:
@@ -49,10 +50,13 @@ class GPPrior(OfModel):
     theorem: ClassVar[str] = "Hall et al. 2013, corollary 9: noise from the GP prior, RKHS sensitivity"
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
-        """Strategy B = L^-1 C / Delta and map Delta L, K_** = L L^T: noise of covariance Delta^2 K_**.
+        """Return the plan with strategy B = L^-1 C / Delta and map Delta L, where K_** = L L^T.
 
-        Delta is the RKHS sensitivity per unit change of one output, or the longest column of L^-1 C as computed if that
-        is longer: an ill-conditioned model has rounding errors in C that no formula for the sensitivity knows of.
+        The noise covariance is Delta^2 K_** for a noise multiplier of 1.
+
+        Delta is the RKHS sensitivity per unit change of one output, or the length of the longest column of L^-1 C as
+        computed if that is larger. For an ill-conditioned model, C has rounding errors that formulas for the
+        sensitivity do not include.
         """
         if model.low is not None:
             unit = model.low.sensitivity(self.noise_variance, executor)
@@ -64,20 +68,23 @@ class GPPrior(OfModel):
 
 
 def prior_root(K_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Symmetric L (P, P) with L L = K_** + jitter I, and its inverse.
+    """Return a symmetric L (P, P) with L L = K_** + jitter I, and its inverse.
 
-    Symmetric, as a root of its eigenvectors alone turns a numbered draw over with their signs, which are as a processor
-    rounds.
+    The symmetric root does not depend on the signs of the eigenvectors. These depend on rounding errors, which differ
+    between processors, and would change simulated releases.
     """
     values, vectors = eigh(K_test)
-    # Round up: K_** + jitter I masks at least what K_** masks, and is never singular.
+    # K_** + jitter I is at least K_**, so the noise is still large enough, and it is never singular.
     jitter = len(values) * np.finfo(float).eps * values[-1]
     sd = np.sqrt(np.maximum(values, 0) + jitter)
     return (vectors * sd) @ vectors.T, (vectors / sd) @ vectors.T
 
 
 def exact_sensitivity(kernel: Kernel, X: FloatArray, noise_variance: float) -> float:
-    """max_j sqrt([K^-1 K_ff K^-1]_jj): RKHS shift of the posterior mean per unit change of one output."""
+    """Return the largest change of the posterior mean in the RKHS norm per unit change of one output.
+
+    It is max_j sqrt([K^-1 K_ff K^-1]_jj), for inputs X (n, D).
+    """
     K = output_covariance(kernel, X, noise_variance)
     inverse = cho_solve(cho_factor(K, lower=True, overwrite_a=True), np.eye(len(K)))
     return float(np.sqrt(np.einsum("ij,ij->j", inverse, kernel(X, X) @ inverse).max()))
@@ -85,16 +92,16 @@ def exact_sensitivity(kernel: Kernel, X: FloatArray, noise_variance: float) -> f
 
 @dataclass(frozen=True, kw_only=True)
 class HallPosterior(GaussianMechanism):
-    """Release (1/r^2) [sum_i y_i k(., x_i) + c G], G ~ GP(0, k), with outputs y_i scaled to [-M, M].
+    """Release (1/r^2) [sum_i y_i k(., x_i) + c G] with G ~ GP(0, k) and outputs y_i scaled to [-M, M].
 
-    Replacing (x, y) by (x', y') moves the sum by |y k(., x) - y' k(., x')| <= 2M in the RKHS of k, as
-    |k(., x)| = sqrt(k(x, x)) <= 1. The noise is Gaussian and does not depend on the data, so the accounting is the
-    exact Gaussian one at mu = 2M / c. Dividing by r^2 is post-processing. A posterior path with large r and small
-    s tends to exactly this, with c = s r^2.
+    Replacing (x, y) by (x', y') moves the sum by |y k(., x) - y' k(., x')| <= 2M in the RKHS of k, because
+    |k(., x)| = sqrt(k(x, x)) <= 1. The noise is Gaussian and does not depend on the data, so the loss is exactly
+    Gaussian with mu = 2M / c. Dividing by r^2 is post-processing. For large r and small s, the distribution of a
+    posterior path tends to that of this release with c = s r^2.
 
     Args:
-        kernel: of variance <= 1.
-        r: square root of the ridge, > 0; for r^2 well above n the sum is near the posterior mean.
+        kernel: kernel with variance <= 1.
+        r: square root of the ridge, > 0. If r^2 is much larger than n, the sum is close to the posterior mean.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
 
     Raises:
@@ -120,7 +127,7 @@ class HallPosterior(GaussianMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for one draw, known before any data are read; the inputs need no domain."""
+        """Guarantee of one release. It is known before any data are read, and needs no public domain of the inputs."""
         return replace(
             super().guarantee,
             protects="inputs and outputs",
@@ -131,10 +138,11 @@ class HallPosterior(GaussianMechanism):
         )
 
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
-        """Plan for inputs X (n, D) and X_test (P, D). The strategy is private here, as X is; the map is public.
+        """Return the plan for inputs X (n, D) and test inputs X_test (P, D).
 
-        Column j is L^-1 k(X_test, x_j), K_** = L L^T, of length <= 1, shortened to 1 where rounding made it longer: it
-        depends on record j alone, and with |q_j| <= 1/2 each of two records moves the sum by at most 1/2.
+        The map is public, but the strategy is private because X is. Column j is L^-1 k(X_test, x_j) with K_** = L L^T.
+        Its length is at most 1; it is shortened to 1 if rounding errors made it longer. It depends on record j only.
+        With |q_j| <= 1/2, removing the old record and adding the new one each moves the sum by at most 1/2.
         """
         check_columns(X, X_test)
         L, inverse = prior_root(self.kernel(X_test, X_test))
@@ -145,9 +153,9 @@ class HallPosterior(GaussianMechanism):
     def recorded(
         self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee
     ) -> Sequence[FloatArray]:
-        """The measured numbers z (r,) of each draw: strategy and intervals belong to private inputs."""
+        """Return the measured numbers z (r,) of each release, without the strategy, which depends on private inputs."""
         return list(z[0])
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
-        """None: a kernel sum is no prediction of f under a declared model, and its bias depends on private inputs."""
+        """Return a ``NoInterval``, because the bias of a kernel sum depends on private inputs."""
         return NoInterval(reason="a kernel sum has no declared model, and its bias depends on the private inputs")

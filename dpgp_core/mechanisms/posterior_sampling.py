@@ -1,4 +1,4 @@
-"""Posterior sampling: publish whole paths of the GP posterior, which protects inputs and outputs alike."""
+"""Posterior sampling: whole sample paths of the GP posterior, which protects inputs as well as outputs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ RECORD_ASSUMPTIONS = (
     "outputs are clipped to bounds declared without looking at them",
 )
 RECORD_NOT_COVERED = ("the number of records", *BEYOND_ONE_RELEASE[1:])
-_LEAST_EPSILON = 1e-4  # a budget below this is stated as this
+_LEAST_EPSILON = 1e-4  # smaller values of epsilon are reported as this value
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathRelease(TeachingRelease):
-    """Posterior paths, for study. Here the spread, too, comes from private inputs: only ``samples`` are public.
+    """Simulated releases of posterior paths. Unlike for other mechanisms, their covariance depends on private inputs.
 
     Attributes:
-        mean: posterior mean at X_test (P,), in the output's unit. Not private.
-        noise_factor: (P, P), factor of the posterior covariance at X_test, in the output's unit. Not private.
+        mean: posterior mean at X_test (P,), in the unit of the output. Not private.
+        noise_factor: factor (P, P) of the posterior covariance at X_test, in the unit of the output. Not private.
     """
 
     mean: NotPrivate
@@ -42,28 +42,31 @@ class PathRelease(TeachingRelease):
 
     @property
     def noise_sd(self) -> NotPrivate:
-        """Standard deviation of a path at each test point (P,), in the output's unit. Not private."""
+        """Standard deviation of a path at each test input (P,), in the unit of the output. Not private."""
         return NotPrivate(super().noise_sd)
 
     def noise_covariance(self) -> NotPrivate:
-        """Covariance of a path (P, P), in squared output units. Not private."""
+        """Return the covariance of a path (P, P), in squared output units. Not private."""
         return NotPrivate(super().noise_covariance())
 
 
 @dataclass(frozen=True, kw_only=True)
 class PosteriorSampling(Mechanism):
-    """Study paths f ~ GP(mu_D, s^2 k_D + eta^2 k), in the output's unit, on outputs scaled to [-1, 1].
+    """Simulate releases of posterior paths f ~ GP(mu_D, s^2 k_D + eta^2 k), for outputs scaled to [-1, 1].
 
-    The budget follows from r, sigma and eta, by way of the public n and domain: these are parameters, so that the
-    guarantee is known before any data are read, and a data set with another n or domain is refused. Inputs outside
-    the domain are moved to its edge. Outputs enter as (clip(y) - midpoint) / (d / 2), whatever ``y_scale`` is.
+    Epsilon follows from r, sigma and eta, and from the public n and domain. All of them are parameters, so that the
+    guarantee is known before any data are read; a data set with another n or domain is refused. Inputs outside the
+    domain are clipped to it. Outputs enter as (clip(y) - midpoint) / (d / 2), whatever ``y_scale`` is. Released paths
+    are in the unit of the output.
 
     Args:
-        kernel: stationary, of variance <= 1, decreasing with distance.
-        r: square root of the effective ridge, > 0: the main control of privacy.
-        sigma: kernel scale s > 0, of outputs scaled to [-1, 1]; the model's noise variance is (s r)^2.
-        x_box: public (low, high) per input column, as in ``Dataset.x_box``.
-        eta: scale >= 0 of additional noise from the GP prior, of outputs scaled to [-1, 1].
+        kernel: stationary kernel with variance <= 1 that decreases with distance.
+        r: square root of the effective ridge, > 0. It has the largest influence on privacy.
+        sigma: kernel scale s > 0, for outputs scaled to [-1, 1]. The noise variance of the model is (s r)^2.
+        delta: delta of the guarantee.
+        n: public number of records.
+        x_box: public (low, high) of each input, as in ``Dataset.x_box``.
+        eta: scale >= 0 of additional noise from the GP prior, for outputs scaled to [-1, 1].
 
     Raises:
         ValueError: a parameter is out of range.
@@ -98,18 +101,18 @@ class PosteriorSampling(Mechanism):
 
     @classmethod
     def for_dataset(cls, dataset: Dataset, **parameters: Any) -> PosteriorSampling:
-        """The mechanism for data sets of this size and domain: reads ``dataset.n`` and ``x_box``, both public."""
+        """Return the mechanism for the size ``n`` and the domain ``x_box`` of a data set, which are both public."""
         return cls(n=dataset.n, x_box=dataset.x_box, **parameters)
 
     @property
     def kappa(self) -> float:
-        """Smallest kernel value over the public domain: between its opposite corners."""
+        """Smallest value of the kernel on the public domain, which is that between opposite corners."""
         low, high = np.array(self.x_box).T
         return float(self.kernel(low[None], high[None])[0, 0])
 
     @property
     def loss(self) -> PosteriorLoss:
-        """Privacy loss of one path; the tighter constant is used for the exponential kernel and one input."""
+        """Privacy loss of one path. For the exponential kernel and one input the tighter sensitivity is used."""
         special = isinstance(self.kernel, Matern12) and len(self.x_box) == 1
         return PosteriorLoss(
             n=self.n,
@@ -122,7 +125,7 @@ class PosteriorSampling(Mechanism):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise for one path, evaluated at any number of points, known before any data are read."""
+        """Guarantee of one path at any number of points. It is known before any data are read."""
         epsilon = max(_LEAST_EPSILON, self.loss.epsilon(self.delta))
         return Guarantee(
             budget=Budget(epsilon=epsilon, delta=self.delta),
@@ -140,7 +143,7 @@ class PosteriorSampling(Mechanism):
         )
 
     def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[PathRelease, Hidden]:
-        """Release paths at X_test (P, D), inside the domain or not; see ``Mechanism``.
+        """Simulate paths at X_test (P, D), which may lie outside the domain; see ``Mechanism``.
 
         Raises:
             ValueError: the data set has another number of records or domain, or there is no generator.

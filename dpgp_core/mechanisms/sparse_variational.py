@@ -1,4 +1,4 @@
-"""Sparse variational DP-GP: noise on two sums over records, which protects inputs as well as outputs."""
+"""Sparse variational DP-GP: Gaussian noise on two sums over records, which protects inputs as well as outputs."""
 
 from __future__ import annotations
 
@@ -48,18 +48,22 @@ NOT_COVERED = (
 
 @dataclass(frozen=True, kw_only=True)
 class SparseVariational(Mechanism):
-    """Release A = sum y phi and B = sum phi phi^T with Gaussian noise; the posterior follows by post-processing.
+    """Release A = sum y phi and B = sum phi phi^T with Gaussian noise. The posterior is computed by post-processing.
 
-    whitened: phi = L^-1 k(Z, x), |phi|^2 <= v, with the errors-in-variables posterior.
-    paper: phi = k(Z, x), |phi| <= R_k, with the paper's regularised posterior.
+    There are two variants. "whitened" has features phi = L^-1 k(Z, x), |phi|^2 <= v, and the errors-in-variables
+    posterior. "paper" has features phi = k(Z, x), |phi| <= R_k, and the regularised posterior of the paper.
 
     Args:
-        Z: public inducing inputs, m rows of D numbers, in input units. Either these or ``n_inducing``.
-        n_inducing: inducing inputs along each dimension (D,), or one number for all: centres of that many equal
-            cells of the public box.
+        epsilon: budget of one release.
+        delta: the same.
+        kernel: stationary prior covariance of f.
+        noise_variance: variance of an output about f, in squared model units.
+        Z: public inducing inputs, m rows of D numbers, in input units. Give either these or ``n_inducing``.
+        n_inducing: number of inducing inputs along each dimension (D,), or one number for all. They are the centres of
+            as many equal cells of the public box.
         variant: "whitened" (default) or "paper".
-        kernel_norm: how the paper's variant bounds |k(Z, x)|, see ``kernel_norm_bound``.
-        covariance: the paper's variant only, see ``paper_posterior``.
+        kernel_norm: how the variant "paper" bounds |k(Z, x)|, see ``kernel_norm_bound``.
+        covariance: posterior covariance of the variant "paper", see ``paper_posterior``.
 
     Raises:
         ValueError: a parameter is out of range, or both or neither of Z and n_inducing are given.
@@ -100,12 +104,12 @@ class SparseVariational(Mechanism):
 
     @property
     def noise_multiplier(self) -> float:
-        """Noise scale s' at which a shift of at most 1 is (epsilon, delta)-DP; analytic."""
+        """Noise multiplier s' of the analytic Gaussian mechanism for this budget."""
         return noise_multiplier(self.epsilon, self.delta)
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for one draw, known before any data are read."""
+        """Guarantee of one release. It is known before any data are read."""
         return Guarantee(
             budget=Budget(epsilon=self.epsilon, delta=self.delta),
             loss=GaussianLoss(1 / self.noise_multiplier),
@@ -119,10 +123,10 @@ class SparseVariational(Mechanism):
         )
 
     def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
-        """Release predictive means at X_test (P, D), in the output's unit; see ``Mechanism``.
+        """Release predictive means at X_test (P, D), in the unit of the output; see ``Mechanism``.
 
-        ``samples`` are private predictive means, one release of the statistics each; a teaching release's ``mean`` is
-        the prediction without noise.
+        Each row of ``samples`` is the predictive mean of one release of the statistics. ``mean`` of a simulated release
+        is the prediction without noise.
 
         Raises:
             ValueError: X, X_test and Z differ in their number of columns.
@@ -154,7 +158,7 @@ class SparseVariational(Mechanism):
         return release, hidden
 
     def fit(self, dataset: Dataset, rng: np.random.Generator | None = None) -> SparseFit:
-        """Release the statistics once; predict from the result at any test points, any number of times.
+        """Release the statistics once and return a fit, with which predictions at any inputs are post-processing.
 
         Raises:
             ValueError: X and Z differ in their number of columns.
@@ -163,7 +167,7 @@ class SparseVariational(Mechanism):
         return self.fit_statistics(noisy(sums, scales, rng), dataset)
 
     def fit_statistics(self, released: NoisyStatistics, dataset: Dataset) -> SparseFit:
-        """Post-processing: the fit that follows from released statistics; reads only the public part of ``dataset``."""
+        """Return the fit for released statistics. It uses only the public part of ``dataset``."""
         Z = self.inducing_inputs(dataset)
         root = inducing_root(self.kernel, Z)
         posterior = (
@@ -175,17 +179,20 @@ class SparseVariational(Mechanism):
         return SparseFit(statistics=released, posterior=posterior, outcome=dataset.outcome, guarantee=guarantee)
 
     def exact_statistics(self, dataset: Dataset) -> tuple[NotPrivate, NotPrivate]:
-        """A (m,) and B (m, m) without noise, from clipped inputs, outputs and features; one pass in blocks."""
+        """Return A (m,) and B (m, m) without noise, computed from clipped inputs, outputs and features. Not private."""
         A, B = self.integer_sums(dataset).values()
         return NotPrivate(A), NotPrivate(B)
 
     def integer_sums(self, dataset: Dataset) -> IntegerSums:
-        """The same in whole steps. Private."""
+        """Return A and B without noise as integer sums, computed in one pass over the records. Not private."""
         blocks, m = row_blocks(dataset.X, dataset.standardised()), len(self.inducing_inputs(dataset))
         return integer_sums(self.features(dataset), blocks, m, dataset.half_range, self.feature_bound(dataset))
 
     def features(self, dataset: Dataset) -> Features:
-        """Features of inputs clipped to the public box, clipped to the bound; reads no private value."""
+        """Return the function from inputs to features: inputs are clipped to the public box, features to their bound.
+
+        Making this function uses no private value.
+        """
         Z, R_phi = self.inducing_inputs(dataset), self.feature_bound(dataset)
         root = inducing_root(self.kernel, Z)
         low, high = np.array(dataset.x_box).T
@@ -198,17 +205,17 @@ class SparseVariational(Mechanism):
         return features
 
     def noise(self, dataset: Dataset) -> NoiseScales:
-        """Scales of the noise for the public bounds of a data set, in model units."""
+        """Return the scales of the noise for the public bounds of a data set, in model units."""
         return noise_scales(self.noise_multiplier, dataset.half_range, self.feature_bound(dataset))
 
     def feature_bound(self, dataset: Dataset) -> float:
-        """Bound to which |phi| is clipped: sqrt(v), or R_k."""
+        """Return the bound to which |phi| is clipped: sqrt(v) for "whitened", R_k for "paper"."""
         if self.variant == "whitened":
             return float(np.sqrt(self.kernel.variance))
         return kernel_norm_bound(self.kernel, self.inducing_inputs(dataset), self.kernel_norm)
 
     def inducing_inputs(self, dataset: Dataset) -> FloatArray:
-        """Inducing inputs (m, D): those given, or the grid in the public box."""
+        """Return the inducing inputs (m, D): those given, or the centres of the cells of the public box."""
         if self.n_inducing is None:
             return np.array(self.Z, dtype=float)
         return Grid(box=dataset.x_box, bins=self.n_inducing).centres
