@@ -137,7 +137,7 @@ class EachDraw(Sequence[Statistics]):
         return len(self.z[0])
 
     def __getitem__(self, draw: int | slice) -> Any:
-        """Return the statistics of one release, or a list of several. The guarantee is that of all releases together."""
+        """Return the statistics of one release, or a list of several. The guarantee is that of all together."""
         if isinstance(draw, slice):
             return [self[i] for i in range(len(self))[draw]]
         public, promised = self.public, self.guarantee
