@@ -9,6 +9,7 @@ and reads the answer, which is post-processing.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -87,6 +88,7 @@ def run(
         distances = measure_distances(filtered, posterior, split, reader, B)
     posterior = filtered.with_local_noise(posterior, stages, distances)
     prediction = filtered.with_dispersion(filtered.predict(posterior), distances)
+    prediction = replace(prediction, unseen=filtered.unseen_outliers(posterior, stages))
     return Measured(stages, distances, known, z, positions), prediction
 
 

@@ -24,7 +24,7 @@ from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
 from .cells import CellGrid
 from .changepoints import change_points_of
-from .clipping import widest_near_optimal
+from .clipping import ends_of, widest_near_optimal
 from .clusters import Clusters
 from .counts import Counts, Positions, counts_given, locations_given
 from .dispersion import (
@@ -69,6 +69,7 @@ from .tuning import TUNING
 
 Columns = CellGrid | Clusters
 """Columns of a strategy: cells of the box, or clusters of records with public inputs."""
+_SEEN = 1.96  # standard deviations of the noise that outliers must exceed to be seen
 # errors that linear algebra raises for values that are not finite, or for matrices that are not definite
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)
 
@@ -572,6 +573,29 @@ class Filter:
         filtered, usual = self.dispersion_filter(), float(usual_distance(distances.sd / distances.threshold))
         query = filtered.distance_query(distances.B, usual, distances.s, distances.z)
         return filtered.after(filtered.prior(), query), usual
+
+    def unseen_outliers(self, posterior: Posterior, stages: Sequence[StageMeasurement]) -> float:
+        """Largest share of the records that may be outliers hidden by the noise; 0 if intervals contain them.
+
+        Narrow intervals determine the curve of all other records, and only sums that clip nothing also show how many
+        records are far from it. If a share p of the records of every column lies 2 h away, it moves B x of such a stage
+        by p B v with v_c = 2 h n_c / u_c. Outliers are seen if this exceeds ``_SEEN`` standard deviations of the noise,
+
+            p^2 sum_i |B_i v_i|^2 / s_i^2 > _SEEN^2.
+
+        Where no stage clips, or where the squared residuals identify outliers, the intervals of the curve contain them.
+        """
+        clipped, information = False, 0.0
+        for stage in stages:
+            middle = self.columns.averages(stage.g)
+            low, high = stage.low + middle, stage.high + middle
+            clips = np.isfinite(ends_of(low, high, middle, self.half_range, clips=not self.is_binary).half_width)
+            clipped |= bool(clips.any())
+            far = np.where(clips, 0.0, 2 * self.half_range * self.people / (high - low))
+            information += float(((stage.B @ far) ** 2).sum()) / stage.noise_multiplier**2
+        if not clipped or has_outliers(posterior.log_densities):
+            return 0.0
+        return min(_SEEN / math.sqrt(information), 1.0) if information else 1.0
 
     def with_local_noise(
         self, posterior: Posterior, stages: Sequence[StageMeasurement], distances: Distances | None

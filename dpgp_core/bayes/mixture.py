@@ -77,6 +77,7 @@ class Mixture:
         weights: (D, M), each row of sum 1.
         outcomes: distribution of outcomes about the curve, if it was measured or follows; replaces ``noise_variances``.
         fit: of each draw, D of them, or none: quantiles are farther from the mean by the factor ``Fit.widened``.
+        unseen: largest share of the records that may be outliers hidden by the noise, see ``Filter.unseen_outliers``.
     """
 
     means: FloatArray
@@ -85,6 +86,7 @@ class Mixture:
     weights: FloatArray
     outcomes: OutcomeDistribution | None = None
     fit: tuple[Fit, ...] = ()
+    unseen: float = 0.0
 
     @property
     def widened(self) -> FloatArray | float:
@@ -173,6 +175,7 @@ def stack_draws(parts: Sequence[Mixture]) -> Mixture:
         weights=np.concatenate([part.weights for part in parts]),
         outcomes=_stacked_outcomes([part.outcomes for part in parts]),
         fit=tuple(fit for part in parts for fit in part.fit),
+        unseen=max(part.unseen for part in parts),
     )
 
 

@@ -102,8 +102,9 @@ class ReleaseReading:
         filtered, posterior = self._read
         filtered = filtered.at(X_test)
         assert self.measured is not None
+        curve = filtered.with_dispersion(filtered.predict(posterior), self.measured.distances)
         return CurvePosterior(
-            curve=filtered.with_dispersion(filtered.predict(posterior), self.measured.distances),
+            curve=replace(curve, unseen=filtered.unseen_outliers(posterior, self.measured.stages)),
             log_evidence=posterior.state.log_evidence,
             covariances=lambda: (filtered.cross_covariances(posterior), filtered.change_point_covariances(posterior)),
             **common,

@@ -120,6 +120,18 @@ class BayesRelease(Release):
         return f"Features narrower than 1/{round(1 / width)} of the range may be smoothed away."
 
     @property
+    def unseen_outliers(self) -> float:
+        """How far outliers that the noise may hide could move the curve, in the output's unit. Public.
+
+        It is 0 if the intervals of the curve are wider on average, or if they contain outliers anyway. Otherwise a
+        share of the records, at most this distance over the width of the bounds, could be at the far end of them.
+        """
+        outcome, prediction = self.uncertainty.outcome, self.uncertainty.prediction
+        shift = prediction.unseen * (outcome.bounds[1] - outcome.bounds[0])
+        low, high = self.interval(0.95, "function")
+        return 0.0 if shift <= float((high - low).mean()) / 2 else shift
+
+    @property
     def scatter(self) -> FloatArray:
         """Residual standard deviation of outputs about the curve (draws, P), in the unit of the output. Public.
 

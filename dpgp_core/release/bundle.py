@@ -127,6 +127,7 @@ def release_card(published: Published, ledger: Ledger, columns: Iterable[str]) -
         numbers = {"ratio": fit.ratio, "threshold": fit.threshold, "widened": fit.widened}
         card["fit"] = {name: float(f"{number:.3g}") for name, number in numbers.items()} | {"says": str(fit)}
         card["fit"] |= {"detail": published.detail} if published.detail else {}
+        card["fit"] |= {"outliers": published.outliers} if published.outliers else {}
     values = {
         "file": "values.csv",
         "rows": len(published.values),

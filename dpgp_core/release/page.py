@@ -108,7 +108,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
         "noise included, if the model is right",
     )
     if "fit" in card:
-        yield "Fit", " ".join(card["fit"][name] for name in ("says", "detail") if name in card["fit"])
+        yield "Fit", " ".join(card["fit"][name] for name in ("says", "detail", "outliers") if name in card["fit"])
     yield "The curve", _curve_is(config)
     if "tolerance" in values:
         tolerance = _number(values["tolerance"])

@@ -45,6 +45,7 @@ class Published:
         centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless declared.
         bought: noisy counts of outcomes, where bounds were bought.
         fit: of the measured numbers to the models; None for mechanisms without one.
+        outliers: how far outliers that the noise may hide could move the curve, in a sentence; "" for none.
         detail: how fine a curve it can show, in a sentence; "" for other mechanisms.
         left_out: rows of the table that lacked a value, or people who had no complete row; public.
         rows_left_out: rows that were left out, as far as their number is public: see ``Dataset``.
@@ -62,6 +63,7 @@ class Published:
     bought: OutcomeCounts | None = None
     fit: Fit | None = None
     detail: str = ""
+    outliers: str = ""
     left_out: int = 0
     rows_left_out: int = 0
 
@@ -143,7 +145,8 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
         return published
     quantiles = [release.quantile(centile / 100)[0] for centile in CENTILES if spec.centiles]
     centiles = tuple(in_unit(outcome, np.clip(each, *outcome.measured.bounds), step) for each in quantiles)
-    return replace(published, centiles=centiles, fit=release.fit, detail=release.detail)
+    outliers = unseen_outliers(spec, release.unseen_outliers, outcome.measured.bounds)
+    return replace(published, centiles=centiles, fit=release.fit, detail=release.detail, outliers=outliers)
 
 
 def _finite(outcome: Outcome, lines: FloatArray) -> FloatArray:
@@ -224,6 +227,23 @@ def about(spec: ReleaseSpec, error: float) -> str:
     return f"a factor of {error:g}" if spec.log else f"± {error:g}{unit}"
 
 
+def unseen_outliers(spec: ReleaseSpec, shift: float, bounds: tuple[float, float]) -> str:
+    """How many outliers could not be excluded, and how far they could move the curve, in a sentence; "" for none.
+
+    Args:
+        shift: how far, in the unit that was measured; 0 for none.
+        bounds: of the outcome, in that unit.
+    """
+    if not shift:
+        return ""
+    share = 100 * shift / (bounds[1] - bounds[0])
+    moved = about(spec, float(f"{math.exp(shift) if spec.log else shift:.2g}")).removeprefix("± ")
+    return (
+        f"Outliers, if they are at most {share:.2g} % of the records, could be hidden by the noise. At an end of the "
+        f"bounds they could move the curve by up to {moved}, which its intervals do not include."
+    )
+
+
 def finding(published: Published) -> str:
     """How well the curve is known at a typical useful point, in a sentence that a picture has as its title."""
     spec, (low, high), within = published.spec, published.curve, within_tolerance(published)
@@ -243,7 +263,8 @@ def useful(published: Published) -> str:
     """How many released values are of use, in a sentence."""
     fit = "" if published.fit is None or published.fit.fits else f" {published.fit}"
     detail = f" {published.detail}" if published.detail else ""
-    return f"{_of_use(published)}{fit}{detail}"
+    outliers = f" {published.outliers}" if published.outliers else ""
+    return f"{_of_use(published)}{fit}{detail}{outliers}"
 
 
 def _of_use(published: Published) -> str:

@@ -181,7 +181,7 @@ def fits(published: Published) -> bool:
 def worth(published: Published) -> str:
     """The use of the released values. None that are of no use are called publishable."""
     if within_tolerance(published).all():
-        more = published.spec.tolerance or published.detail or not fits(published)
+        more = published.spec.tolerance or published.detail or published.outliers or not fits(published)
         return "These values may be published." + (f" {plain(useful(published))}" if more else "")
     in_file = published.spec.tolerance or is_off_scale(published)
     marked = "grey here, and 0 under `within_tolerance` in the file" if in_file else "grey here"

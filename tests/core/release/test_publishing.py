@@ -9,7 +9,7 @@ import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
 from dpgp_core.release.plan import foreseen
-from dpgp_core.release.publishing import about, known_share, useful, values_in_unit, within_tolerance
+from dpgp_core.release.publishing import about, known_share, unseen_outliers, useful, values_in_unit, within_tolerance
 from dpgp_core.table import Outcome
 from tests.core.release.worlds import make_published, make_spec, read, released
 from tests.core.tables import changed
@@ -299,3 +299,16 @@ def test_other_budgets_are_foreseen_as_measured():
     X = read(log).X
     one, other = (foreseen(plan_release(spec, X), (0.5, 2.0)) for spec in (log, plain))
     np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_outliers_that_the_noise_may_hide_are_named_in_a_sentence():
+    said = unseen_outliers(make_spec(), 6.04, (50.0, 200.0))
+    assert said == (
+        "Outliers, if they are at most 4 % of the records, could be hidden by the noise. At an end of the bounds they "
+        "could move the curve by up to 6 cm, which its intervals do not include."
+    )
+    log = unseen_outliers(make_spec(log=True), math.log(1.5), (math.log(50), math.log(200)))
+    assert "up to a factor of 1.5, which" in log
+    assert unseen_outliers(make_spec(), 0.0, (50.0, 200.0)) == ""
+    found = replace(released(make_spec(), read(make_spec())), outliers=said)
+    assert useful(found).endswith(said)
