@@ -591,7 +591,7 @@ class Filter:
             low, high = stage.low + middle, stage.high + middle
             clips = np.isfinite(ends_of(low, high, middle, self.half_range, clips=not self.is_binary).half_width)
             clipped |= bool(clips.any())
-            far = np.where(clips, 0.0, 2 * self.half_range * self.people / (high - low))
+            far = np.where(clips, 0.0, 2 * self.half_range * self.record_counts / (high - low))
             information += float(((stage.B @ far) ** 2).sum()) / stage.noise_multiplier**2
         if not clipped or has_outliers(posterior.log_densities):
             return 0.0
@@ -603,14 +603,15 @@ class Filter:
         """Return the posterior given the same stages, read again with the local dispersion as noise variance.
 
         The posterior is unchanged if the dispersion hardly differs between columns, or by no more than its uncertainty.
-        This is post-processing and spends no budget.
+        It is also unchanged if the released numbers do not fit the models: intervals are then widened, which another
+        reading could hide. This is post-processing and spends no budget.
 
         Args:
             posterior: the posterior given all stages, with the same noise variance in all columns.
             stages: all stages.
             distances: the measured distances; None if there are none.
         """
-        if distances is None or self.is_binary:
+        if distances is None or self.is_binary or any(fit.widened > 1 for fit in self.fit(posterior)):
             return posterior
         read, usual = self._distances_read(distances)
         weights, state = read.weights[read.state.index], read.state

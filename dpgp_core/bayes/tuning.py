@@ -268,7 +268,7 @@ class Tuning:
     dispersion_noise_sds: tuple[float, ...] = (0.25, 0.5)
     # Coefficient of variation of the noise variance over the records, from which the stages are read again with it
     # [bayes_tails, outcomes].
-    uneven: float = 0.5
+    uneven: float = 1.0
     # Least noise variance in a column over its mean [convention: standard deviations that differ tenfold].
     least_relative_noise: float = 0.01
     # Least residual standard deviation over A [outcomes: counts of few values, all of which may be on the curve].

@@ -145,7 +145,7 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
         return published
     quantiles = [release.quantile(centile / 100)[0] for centile in CENTILES if spec.centiles]
     centiles = tuple(in_unit(outcome, np.clip(each, *outcome.measured.bounds), step) for each in quantiles)
-    outliers = unseen_outliers(spec, release.unseen_outliers, outcome.measured.bounds)
+    outliers = unseen_outliers(spec, release.unseen_outliers)
     return replace(published, centiles=centiles, fit=release.fit, detail=release.detail, outliers=outliers)
 
 
@@ -227,20 +227,18 @@ def about(spec: ReleaseSpec, error: float) -> str:
     return f"a factor of {error:g}" if spec.log else f"± {error:g}{unit}"
 
 
-def unseen_outliers(spec: ReleaseSpec, shift: float, bounds: tuple[float, float]) -> str:
-    """How many outliers could not be excluded, and how far they could move the curve, in a sentence; "" for none.
+def unseen_outliers(spec: ReleaseSpec, shift: float) -> str:
+    """How far outliers that could not be excluded could move the curve, in a sentence; "" for none.
 
     Args:
         shift: how far, in the unit that was measured; 0 for none.
-        bounds: of the outcome, in that unit.
     """
     if not shift:
         return ""
-    share = 100 * shift / (bounds[1] - bounds[0])
     moved = about(spec, float(f"{math.exp(shift) if spec.log else shift:.2g}")).removeprefix("± ")
     return (
-        f"Outliers, if they are at most {share:.2g} % of the records, could be hidden by the noise. At an end of the "
-        f"bounds they could move the curve by up to {moved}, which its intervals do not include."
+        "Outliers at an end of the bounds that are too few to be seen in the noise could move the curve by up to "
+        f"{moved}, which its intervals do not include."
     )
 
 

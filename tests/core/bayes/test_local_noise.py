@@ -11,6 +11,7 @@ from dpgp_core.bayes.filter import Filter
 from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.state import model_set
+from dpgp_core.measurement.fit import Fit
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 
@@ -70,6 +71,15 @@ def test_even_dispersion_leaves_a_release_as_it_is(monkeypatch):
     other = released(data_of(0, 1.0), "outputs")
     np.testing.assert_array_equal(one.samples, other.samples)
     np.testing.assert_array_equal(half_widths(one), half_widths(other))
+
+
+@pytest.mark.full
+def test_a_release_that_does_not_fit_is_widened_and_not_read_again(monkeypatch):
+    misfit = Fit(ratio=4.0, threshold=1.5, widened=2.0, likeliest=4.0)
+    monkeypatch.setattr(Filter, "fit", lambda self, posterior: (misfit,))
+    one = released(data_of(0, 10.0), "outputs")
+    monkeypatch.setattr(Filter, "with_local_noise", lambda self, posterior, stages, distances: posterior)
+    np.testing.assert_array_equal(one.samples, released(data_of(0, 10.0), "outputs").samples)
 
 
 @pytest.mark.full

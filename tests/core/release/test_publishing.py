@@ -302,13 +302,12 @@ def test_other_budgets_are_foreseen_as_measured():
 
 
 def test_outliers_that_the_noise_may_hide_are_named_in_a_sentence():
-    said = unseen_outliers(make_spec(), 6.04, (50.0, 200.0))
+    said = unseen_outliers(make_spec(), 6.04)
     assert said == (
-        "Outliers, if they are at most 4 % of the records, could be hidden by the noise. At an end of the bounds they "
-        "could move the curve by up to 6 cm, which its intervals do not include."
+        "Outliers at an end of the bounds that are too few to be seen in the noise could move the curve by up to 6 cm, "
+        "which its intervals do not include."
     )
-    log = unseen_outliers(make_spec(log=True), math.log(1.5), (math.log(50), math.log(200)))
-    assert "up to a factor of 1.5, which" in log
-    assert unseen_outliers(make_spec(), 0.0, (50.0, 200.0)) == ""
+    assert "up to a factor of 1.5, which" in unseen_outliers(make_spec(log=True), math.log(1.5))
+    assert unseen_outliers(make_spec(), 0.0) == ""
     found = replace(released(make_spec(), read(make_spec())), outliers=said)
     assert useful(found).endswith(said)
