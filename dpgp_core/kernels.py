@@ -179,11 +179,11 @@ class SumOfKernels:
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """Covariance matrix (n, m) between inputs X (n, D) and Z (m, D)."""
-        return np.sum([part(X, Z) for part in self.parts], axis=0)
+        return np.asarray(np.sum([part(X, Z) for part in self.parts], axis=0))
 
     def diagonal(self, X: FloatArray) -> FloatArray:
         """Prior variances, shape (n,)."""
-        return np.sum([part.diagonal(X) for part in self.parts], axis=0)
+        return np.asarray(np.sum([part.diagonal(X) for part in self.parts], axis=0))
 
 
 @dataclass(frozen=True, kw_only=True)

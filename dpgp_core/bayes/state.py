@@ -50,7 +50,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,7 +232,7 @@ class State:
             return self
         rows = np.searchsorted(self.index, index)
         shared = ("index", "log_evidence")  # every other array has a leading axis of the models that are still read
-        arrays = {
+        arrays: dict[str, Any] = {
             name: each[rows] for name, each in vars(self).items() if isinstance(each, np.ndarray) and name not in shared
         }
         computed = {name: arrays.pop(name) for name in set(arrays) - set(self.__dataclass_fields__)}
