@@ -1,21 +1,25 @@
-"""Change points of a curve: steps, and bumps as narrow as a cell, in addition to what its model expects.
+"""Change points of a curve, that is steps and narrow bumps, and their posterior given the released numbers.
 
-A model that is as rough everywhere as a step is at one place needs far more people to be distinguished from a smooth
-one, and then knows little anywhere. So along one input every model has f = f_model + sum_l b_l phi_l(x) with a few
-change points: b_l ~ N(0, A^2), phi_l is one of a public list of J steps and bumps, each as likely as any other, and a
-change point is absent with probability 1 - p, p = ``TUNING.change_point_share``. A step is 1{phi(x) > u} with
-u ~ U(0, 1), anywhere between the middles of two cells, and phi is its mean. Bumps are quadratic B-splines, parabolas in
-every cell; a part of each is as sharp as a step.
+A Gaussian process that is rough everywhere describes a single step poorly: it takes many records to distinguish it from
+a smooth one, and its intervals are wide everywhere. Along one input every model is therefore
+f = f_model + sum_l b_l phi_l(x) with at most ``TUNING.most_change_points`` terms. Each term is present with probability
+p = ``TUNING.change_point_share``, its height is b_l ~ N(0, A^2), and its shape phi_l is one of J steps and bumps, which
+are public and equally likely. The box is divided into M equal parts, which are the cells if columns are cells. A step
+is 1{phi(x) > u}, where phi rises linearly from 0 to 1 between the middles of two neighbouring parts and u ~ U(0, 1), so
+that the step may be anywhere between these middles and phi is its mean. Bumps are quadratic B-splines with knots at
+edges of parts; a share of their height may be as sharp as a step (``TUNING.bump_sharpness``).
 
-Given a model, everything that stages release is linear in its state, so the effect of a change point on it is known
-(the generalised likelihood ratio of Willsky & Jones 1976). With H_i = B_i T_i, D_i what a unit of f adds to the sums of
-stage i, L_i L_i^T the covariance of z_i, w_i = L_i^-1 (z_i - E z_i) and Q_i the rows that the stage adds to the state,
+Under a model, everything that stages release is linear in its state, so that the effect G of a change point on the
+whitened measurements w is known (the generalised likelihood ratio of Willsky & Jones 1976). Let H_i = B_i T_i, let D_i
+be the derivative of the sums of stage i with respect to f over the columns, L_i L_i^T the covariance of z_i,
+w_i = L_i^-1 (z_i - E z_i), and Q_i the rows that the stage appends to the state. Then
 
-    G_i = L_i^-1 (B_i D_i phi - H_i sum_(j < i) Q_j^T G_j):
+    G_i = L_i^-1 (B_i D_i phi - H_i sum_(j < i) Q_j^T G_j).
 
-b adds G_i b to w_i and sum_i Q_i^T G_i b to the state's mean, and w = G b + noise of variance 1 is a regression on J
-columns of which at most a few count. Each change point is found given the expected others, in turn (the sum of single
-effects of Wang, Sarkar, Carbonetto & Stephens 2020): with q = G^T (w - G E b of the others) and S_j = |g_j|^2,
+Heights b add G_i b to w_i, and subtract sum_i Q_i^T G_i b from the state's mean once they are accounted for. So
+w = G b + N(0, I) is a sparse regression on J columns. The single effects are fitted in turn, each given the expectation
+of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With q = G^T (w - G E b of the
+others) and S_j = |g_j|^2,
 
     p(j | z) / p(none | z) = p / (J (1 - p)) (1 + A^2 S_j)^(-1/2) exp(A^2 q_j^2 / (2 (1 + A^2 S_j))),
     b | j, z ~ N(A^2 q_j / (1 + A^2 S_j), A^2 / (1 + A^2 S_j)).
@@ -36,22 +40,22 @@ from .cells import CellGrid, lagrange
 from .clusters import Clusters
 from .tuning import TUNING
 
-_ROUNDS, _TOLERANCE = 20, 0.01  # until log evidence rises no more
-_FINE, _PLACES = 16, 25  # points of a cell, and values of u, over which the place of a change point is averaged
-_EVEN = 2 / 27  # variance of a cell's nodes, at 1/6, 1/2 and 5/6 of it
-_TOGETHER = 8  # shapes whose covariances (n, n) are in memory at a time
+_ROUNDS, _TOLERANCE = 20, 0.01  # most iterations, and increase of the log evidence at which they end
+_FINE, _LOCATIONS = 16, 25  # points of a cell, and values of u, over which the location of a step is averaged
+_EVEN = 2 / 27  # variance of the nodes of a cell, at 1/6, 1/2 and 5/6 of it
+_BATCH = 8  # number of shapes whose covariances (n, n) are in memory at a time
 
 
 class ChangePointState(NamedTuple):
-    """Posterior of the change points' heights given the released numbers, under A models.
+    """Posterior of the heights of L change points given the released numbers, under A models.
 
     Attributes:
-        G: of all numbers that were read (A, R, J).
-        white: w of them (A, R).
-        numbers: how many there are of each stage.
-        means: E b_l of each shape, 0 where it is not there (A, L, J).
-        squares: E b_l^2 likewise (A, L, J).
-        log_evidence: log p(z) less what it were without change points; of the variational bound (A,).
+        G: effect of each shape, for unit height, on the whitened measurements (A, R, J).
+        white: the whitened measurements w (A, R).
+        stage_sizes: how many numbers each stage released.
+        means: E (b_l 1{shape of l is j}) (A, L, J).
+        squares: E (b_l^2 1{shape of l is j}) (A, L, J).
+        log_evidence: variational lower bound of log p(z), minus log p(z) without change points (A,).
     """
 
     G: FloatArray
@@ -62,7 +66,7 @@ class ChangePointState(NamedTuple):
     log_evidence: FloatArray
 
     def only(self, rows: IndexArray) -> ChangePointState:
-        """The state under some of the models."""
+        """Return the state under the models at the positions ``rows``."""
         G, white, means, squares, evidence = (
             each[rows] for each in (self.G, self.white, self.means, self.squares, self.log_evidence)
         )
@@ -70,27 +74,27 @@ class ChangePointState(NamedTuple):
 
     @property
     def mean(self) -> FloatArray:
-        """E b of each shape (A, J)."""
+        """Expected height of each shape (A, J), summed over the change points."""
         return np.asarray(self.means.sum(axis=1))
 
     @property
     def square(self) -> FloatArray:
-        """Sum of E b_l^2 of each shape (A, J)."""
+        """Expected squared height of each shape (A, J), summed over the change points."""
         return np.asarray(self.squares.sum(axis=1))
 
     def covariance(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Covariance of ``first`` b and ``second`` b, (A, n, J) and (A, m, J): (A, n, m)."""
+        """Return the covariance (A, n, m) of ``first`` b and ``second`` b, with effects (A, n, J) and (A, m, J)."""
         each, other = first @ _T(self.means), second @ _T(self.means)
         return np.asarray((first * self.square[:, None]) @ _T(second) - each @ _T(other))
 
     def variance(self, effects: FloatArray) -> FloatArray:
-        """Variance of ``effects`` b, (A, n, J): (A, n)."""
+        """Return the variance (A, n) of ``effects`` b, with effects (A, n, J)."""
         square = (effects**2 @ self.square[:, :, None])[..., 0]
         return np.asarray(square - ((effects @ _T(self.means)) ** 2).sum(axis=2))
 
     @property
     def explained(self) -> FloatArray:
-        """What change points take off the expected |w|^2 of each stage (A, S)."""
+        """Part of |w|^2 of each stage that change points explain, in expectation (A, number of stages)."""
         fitted = (self.G @ self.mean[:, :, None])[..., 0]
         each = (2 * self.white - fitted) * fitted - self.variance(self.G)
         ends = np.cumsum([0, *self.stage_sizes])
@@ -100,17 +104,18 @@ class ChangePointState(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChangePoints:
-    """The change points that a curve may have; J = 0 where curves have none.
+    """The shapes of the change points that a curve may have; J = 0 if curves have none.
 
     Attributes:
+        grid: the columns.
         nodes: phi at the nodes (F, J).
-        cells: mean over the people of each cell (M, J).
-        even: the same of cells filled evenly (M, J).
-        sharp: share of the variance of 1{phi > u} that there is (J,).
-        people: phi at the mean place of each cell's people (M, J).
-        spread: variance of their places over that of a cell's nodes, at most 1 (M,).
-        unsure: variance over u of the means of 1{phi > u} over cells filled evenly (M, J).
-        variances: A^2 (K,).
+        cells: means of phi over the records of each column (M, J).
+        even: means of phi over evenly spread records of each column (M, J).
+        at_mean_location: phi at the mean location of the records of each column (M, J).
+        spread: variance of the locations within each column over that of evenly spread records, at most 1 (M,).
+        sharp: share of the variance of 1{phi > u} that a shape has: 1 for steps (J,).
+        step_variance: ``sharp`` times the variance over u of the means of 1{phi > u} over evenly spread records (M, J).
+        variances: possible prior variances A^2 of the heights, equally likely (V,).
     """
 
     grid: CellGrid | Clusters
@@ -124,24 +129,29 @@ class ChangePoints:
     variances: FloatArray
 
     def at(self, X: FloatArray) -> FloatArray:
-        """Phi at X (n, D): (n, J)."""
+        """Return phi at X (n, D), an array (n, J)."""
         return _shapes(self.grid, X, len(self.sharp))
 
     def step_variance_at(self, X: FloatArray) -> FloatArray:
-        """Variance over u of 1{phi > u} at X (n, D), less what is seen of it: (n, J)."""
+        """Return the variance of 1{phi > u} at X (n, D) that the unknown location u of a step leaves (n, J)."""
         parts = (share[:, None] * np.abs(off) * (1 - np.abs(off)) for share, _, off in self._seen_from(X))
         return np.asarray(self.sharp * sum(parts))
 
     def step_covariance(self, X: FloatArray, squares: FloatArray) -> FloatArray:
-        """What the unknown u adds to the covariance of f at X (n, D), where E b^2 are these (m, J): (m, n, n).
+        """Return the covariance of f at X (n, D) that is due to the unknown locations of steps (m, n, n).
 
-        Seen from p, 1{phi > u} - 1{p > u} is +-1 where u is between p and phi. Of two such, the mean product is what
-        both spans have in common, with their signs, and the product of their means is off_i off_j.
+        If the sums show f where phi = p, the unknown part at x is 1{phi(x) > u} - 1{p > u}, which is +-1 if u lies
+        between p and phi(x), and 0 otherwise. The mean product of two such variables is the length that their two
+        intervals of u have in common, with the product of their signs; the product of their means is off_i off_j.
+
+        Args:
+            X: inputs (n, D).
+            squares: expected squared heights of the shapes under each of m models (m, J).
         """
         total = np.zeros((len(squares), len(X) ** 2))
         for share, seen, off in self._seen_from(X):
             of_pairs = np.sqrt(np.outer(share, share))
-            for few in np.array_split(np.arange(len(self.sharp)), max(len(self.sharp) // _TOGETHER, 1)):
+            for few in np.array_split(np.arange(len(self.sharp)), max(len(self.sharp) // _BATCH, 1)):
                 first, step = seen.T[few, :, None], off.T[few, :, None]
                 low, high, across = np.minimum(first, first + step), np.maximum(first, first + step), (0, 2, 1)
                 common = np.minimum(high, high.transpose(across)) - np.maximum(low, low.transpose(across))
@@ -151,10 +161,14 @@ class ChangePoints:
         return total.reshape(len(squares), len(X), len(X))
 
     def _seen_from(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
-        """How X (n, D) are seen: shares of both ways (n,), phi where people are (n, J), and phi at X less that (n, J).
+        """Return where the sums show f, as seen from X (n, D), in two cases of which each applies to a share.
 
-        A sum over people who are spread over a cell does not say where in it a step is. Of people who all stand at one
-        place it says f there, wherever the step is: only what is between them and X is open then.
+        A sum over records that are spread over a column does not determine where in it a step is, so that all of
+        phi(X) is unknown. If all records are at one location, the sum shows f there wherever the step is, and only
+        the difference between this location and X is unknown.
+
+        Returns:
+            For each case: its share (n,), phi where f is shown (n, J), and phi at X minus that (n, J).
         """
         phi, cells = self.at(X), self.grid.index(X)
         spread, people = self.spread[cells], self.at_mean_location[cells]
@@ -162,10 +176,11 @@ class ChangePoints:
         return tuple(part for part in parts if part[0].any())
 
     def given_locations(self, grid: CellGrid | Clusters) -> ChangePoints:
-        """The same where people's places in the cells are known.
+        """Return the shapes for columns in which the locations of the records are known.
 
-        A mean over people is that of the parabola through a cell's nodes, which is exact for bumps; a step bends in the
-        middle of a cell, and is exact where all stand at one place.
+        A mean over records is that of the polynomial through the nodes of a column, which is exact for bumps. For
+        steps, whose phi has a kink in the middle of a part, it is corrected so that it is exact if all records are at
+        one location.
         """
         if not len(self.sharp):
             return replace(self, grid=grid, cells=grid.averages(self.nodes))
@@ -177,42 +192,49 @@ class ChangePoints:
         return replace(self, grid=grid, cells=cells, at_mean_location=people, spread=spread)
 
     def variances_under(self, noise_variance: float) -> FloatArray:
-        """Prior variances A^2 of the heights (K,) under a model of this noise variance."""
+        """Return the prior variances A^2 of the heights (V,) under a model with this noise variance."""
         return np.minimum(self.variances, TUNING.most_change_point_variance * noise_variance)
 
     def within(self, state: ChangePointState) -> FloatArray:
-        """What the unknown u adds to the variance of the mean over each cell (A, M)."""
+        """Return the variance of the mean of f over each column that is due to unknown locations of steps (A, M)."""
         return np.asarray(self.spread * (state.square @ self.step_variance.T))
 
     def prior(self, variances: FloatArray) -> ChangePointState:
-        """The state before anything was released, where A^2 under each model are these (A, K)."""
+        """Return the state before anything is released, given A^2 under each model (A, V)."""
         A, J = len(variances), len(self.sharp)
         none, nothing = np.zeros((A, TUNING.most_change_points, J)), np.zeros((A, 0))
-        return _found(ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
+        return _fitted(ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
 
     def updated(
         self, state: ChangePointState, G: FloatArray, white: FloatArray, variances: FloatArray
     ) -> ChangePointState:
-        """The state after a stage of r numbers: G (A, r, J), w (A, r) and A^2 (A, K)."""
+        """Return the state after a stage that released r numbers.
+
+        Args:
+            state: the state before.
+            G: effects of the shapes on the whitened numbers (A, r, J).
+            white: the whitened numbers w (A, r).
+            variances: A^2 under each model (A, V).
+        """
         read = state._replace(
             G=np.concatenate([state.G, G], axis=1),
             white=np.concatenate([state.white, white], axis=1),
             stage_sizes=(*state.stage_sizes, white.shape[1]),
         )
-        return _found(read, variances)
+        return _fitted(read, variances)
 
 
 def _T(matrices: FloatArray) -> FloatArray:
-    """Each of A matrices transposed."""
+    """Return the transposes of A matrices."""
     return matrices.swapaxes(1, 2)
 
 
-def _found(state: ChangePointState, variances: FloatArray) -> ChangePointState:
-    """The single effects, each given the expected others, until no bound of the evidence rises any more.
+def _fitted(state: ChangePointState, variances: FloatArray) -> ChangePointState:
+    """Fit the single effects in turn, each given the expectation of the others, until the evidence bound converges.
 
     log p(z) >= w^T G m - (|G m|^2 + sum_l (S^T E b_l^2 - |G m_l|^2)) / 2 - sum_l KL_l, with m_l = E b_l, m their sum,
-    and KL_l = q_l^T m_l - S^T E b_l^2 / 2 - log Z_l of the effect's own posterior, Z_l its normaliser. Models whose
-    bound has settled leave the iteration.
+    and KL_l = q_l^T m_l - S^T E b_l^2 / 2 - log Z_l the divergence of the posterior of effect l from its prior, with
+    Z_l its normaliser. Models for which the bound has converged leave the iteration.
     """
     if not state.G.shape[2]:
         return state
@@ -232,7 +254,11 @@ def _found(state: ChangePointState, variances: FloatArray) -> ChangePointState:
 def _one_round(
     G: FloatArray, white: FloatArray, A: FloatArray, means: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Each effect in turn given the expected others, and the bound of the log evidence then."""
+    """Update each effect in turn given the expectation of the others.
+
+    Returns:
+        The new means and squares (A, L, J), and the bound of the log evidence (A,).
+    """
     S = np.einsum("arj,arj->aj", G, G)
     left = A / (1 + A * S[:, None])
     prior = math.log(TUNING.change_point_share / (A.shape[1] * G.shape[2])) - 0.5 * np.log1p(A * S[:, None])
@@ -256,10 +282,11 @@ def _one_round(
 
 
 def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints:
-    """Steps between cells, and bumps, where there is one side and it is of numbers; else none.
+    """Return the steps and bumps that curves of one numerical input may have; none for other inputs.
 
     Args:
-        variance: of large curves, in squared model units.
+        grid: the columns.
+        variance: prior variance of curves with large deviations from their mean level, in squared model units.
     """
     if grid.dim > 1 or not grid.numeric_sides:
         return no_change_points(grid)
@@ -269,7 +296,7 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
 
 
 def no_change_points(grid: CellGrid | Clusters) -> ChangePoints:
-    """Of curves that have none."""
+    """Return the empty set of shapes, J = 0, for curves without change points."""
     return _change_points(grid, np.zeros(0), np.zeros(0))
 
 
@@ -291,12 +318,15 @@ def _change_points(grid: CellGrid | Clusters, sharp: FloatArray, variances: Floa
 
 
 def _middles(steps: int, width: int) -> FloatArray:
-    """Of bumps, in cells: their knots, (width, 3 width) / 2 away, are edges of cells."""
+    """Return the middles of bumps with this width, in units of a part of the box.
+
+    The knots of a bump are width / 2 and 3 width / 2 from its middle, and are edges of parts.
+    """
     return np.arange(1.0, steps) if width % 2 == 0 else np.arange(0.5, steps)
 
 
 def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
-    """Phi at X (n, D): (n, J)."""
+    """Return phi at X (n, D), an array (n, J)."""
     if not J:
         return np.zeros((len(X), 0))
     low, high = grid.sides[0]
@@ -309,10 +339,10 @@ def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
 
 
 def _step_variance(grid: CellGrid | Clusters, J: int) -> FloatArray:
-    """Variance over u of the mean of 1{phi > u} over each cell (M, J)."""
+    """Return the variance over u of the mean of 1{phi > u} over evenly spread records of each column (M, J)."""
     if not J:
         return np.zeros((grid.size, 0))
     points = grid.within_each(_FINE)
     phi = _shapes(grid, points, J).reshape(grid.size, _FINE, -1)
-    means = np.stack([(phi > u).mean(axis=1) for u in (np.arange(_PLACES) + 0.5) / _PLACES])
+    means = np.stack([(phi > u).mean(axis=1) for u in (np.arange(_LOCATIONS) + 0.5) / _LOCATIONS])
     return np.asarray(means.var(axis=0))

@@ -1,6 +1,6 @@
-"""Numbers of records in cells: their posterior given noisy counts, or the numbers themselves if inputs are public.
+"""Numbers of records in columns: their posterior given noisy counts, or the numbers themselves if inputs are public.
 
-A cell's sum determines much of the curve even if its count is uncertain.
+The same for the locations of records within cells. The uncertainty of both enters the reading of the sums (``state``).
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from .cells import CellGrid, LocatedGrid, grid_from_moments
 from .clusters import Clusters
 from .tuning import TUNING
 
-_TINY = 1e-6  # of a variance that is left
-_FAR = 1e4  # most standard deviations that are distinguished
+_TINY = 1e-6  # smallest posterior variance over the prior variance
+_FAR = 1e4  # number of standard deviations above which values are not distinguished
 _OF_NODES = 2 / 27  # variance of the nodes of a cell along a side
-_ROUNDS = 40  # until shares agree with the cells
+_ROUNDS = 40  # iterations of expectation and maximisation
 
 
 class Counts(NamedTuple):
-    """Gaussian posterior of the numbers N of records in M cells, all public.
+    """Gaussian posterior of the numbers N of records in M columns. It follows from public or released numbers.
 
     Attributes:
-        mean: n^ (M,), whose sum is n.
-        covariance: (M, M).
+        mean: expected numbers n^ (M,), which add up to n.
+        covariance: covariance of the numbers (M, M); 0 if they are public.
         misfit: |w|^2 of the noisy counts and their number, see ``measurement.fit``; None if counts are public.
     """
 
@@ -45,16 +45,16 @@ class Counts(NamedTuple):
 
     @property
     def nonnegative(self) -> FloatArray:
-        """N^ where it is above 0, else 0 (M,), for variances and shares of the records."""
+        """Expected numbers n^, or 0 if they are negative (M,), as variances and shares of the records need them."""
         return np.maximum(self.mean, 0.0)
 
 
 class Positions(NamedTuple):
-    """Sums of t - 1/2 over the records of each cell, t from 0 to 1 along each side of numbers. Public.
+    """Query for the locations of records within cells: sums of t - 1/2, with t from 0 to 1 along each numerical side.
 
     Attributes:
         s: noise multiplier of each side.
-        z: noisy sums (sides, M), once they are measured.
+        z: noisy sums (number of numerical sides, M), once they are measured.
     """
 
     s: float
@@ -62,20 +62,23 @@ class Positions(NamedTuple):
 
 
 def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray) -> Counts:
-    """Posterior of N given noisy counts z = B N + noise, and that all N add up to n.
+    """Return the posterior of N given noisy counts z = B N + noise, and that all N add up to n.
 
-    Prior: mean n / M, covariance (n / M)^2 2 EQ(.15 of the box) + (n / M + tau (n / M)^2) I, for every tau of
-    ``TUNING.roughness``, weighted by the evidence of z.
+    The prior has the mean n / M and, for each tau of ``TUNING.roughness``, the covariance
+    (n / M)^2 2 EQ + (n / M + tau (n / M)^2) I, where the lengthscale of EQ is 0.15 of each side of the box. The
+    posteriors for all tau are averaged with the evidence of z as weights.
 
     Args:
+        grid: the cells.
+        n: number of records, which is public.
         B: strategy (r, M). Releases use B = I. A strategy planned for a smooth density has errors that are a tenth
             smaller for even inputs, and two to three times as large for inputs in towns or along a curve.
         noise_sd: standard deviation of the noise on each entry of z.
-        z: released (r,).
+        z: released numbers (r,).
     """
     root, mean = density_features(grid, n), n / grid.size
     H = np.vstack([B, np.full(grid.size, 1 / np.sqrt(grid.size))])
-    # the last row is the public total: of no noise to speak of, and S stays well conditioned
+    # The last row is the public total. A little noise on it keeps S well conditioned.
     noise = np.array([*np.full(len(B), noise_sd**2), 1e-8 * mean])
     surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
     HU, HH = H @ root, H @ H.T
@@ -100,10 +103,11 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
 
 
 def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Mean (M,) and covariance (M, M) of counts that cannot be below 0, from those of a Gaussian posterior.
+    """Return the mean (M,) and covariance (M, M) of nonnegative counts, from those of a Gaussian posterior.
 
-    In a cell with few records the noisy count may be negative, and a sum over one record would be read as one over -2.
-    Each cell's own N(m, v) is therefore truncated at 0: with z = m / sqrt v, h = phi(z) / Phi(z),
+    In a cell with few records the noisy count may be negative; without a correction, the sum over its one record would
+    be read as a sum over -2 records. The marginal N(m, v) of each cell is therefore truncated at 0. With z = m / sqrt v
+    and h = phi(z) / Phi(z),
 
         E N = m + sqrt v h,    var N = v (1 - h (h + z)).
     """
@@ -113,7 +117,7 @@ def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, 
 
 
 def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of N(m, v) truncated at 0."""
+    """Return the mean and the variance of N(m, v) truncated at 0, for arrays m and v."""
     sd = np.sqrt(v)
     z = np.maximum(m / sd, -_FAR)
     hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
@@ -123,7 +127,7 @@ def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _of_marginals(
     expected: FloatArray, variances: FloatArray, K: FloatArray, variance: FloatArray, n: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Mean and covariance of counts with these marginals, with the correlations of K and the sum n.
+    """Return the mean (M,) and covariance (M, M) of counts with given marginals, the correlations of K, and the sum n.
 
     The projection P removes the excess over n from the cells in proportion to their variances.
     """
@@ -133,16 +137,18 @@ def _of_marginals(
 
 
 def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Mean (M,) and covariance (M, M) of counts that may be 0, from those of a Gaussian prior of variances V (M,).
+    """Return the mean (M,) and covariance (M, M) of counts of which many may be 0.
 
-    If inputs have few values, most cells are empty, and a Gaussian prior that is wide enough for the full cells leaves
-    an empty cell with as many records as its noise implies. So the observation of a cell, N(m, v) with
+    If inputs have few values, most cells are empty. A Gaussian prior that is wide enough for the full cells then leaves
+    an empty cell with as many records as the noise on its count. The observation of a cell, N(m, v) with
     1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), is combined with another prior: empty with
     probability pi_0, or exponential with mean 1 / r_k with probability pi_k, where the means are powers of two times
-    n / M:
+    n / M. The densities of m are
 
         p(m | empty) = phi(m / sqrt v) / sqrt v,
-        p(m | k) = r_k exp(r_k (r_k v / 2 - m)) Phi((m - r_k v) / sqrt v),    N then normal of mean m - r_k v, cut at 0.
+        p(m | k) = r_k exp(r_k (r_k v / 2 - m)) Phi((m - r_k v) / sqrt v),
+
+    and in the second case N is normal with mean m - r_k v and variance v, truncated at 0.
 
     The pi are their posterior mode under a Dirichlet prior, found by expectation and maximisation (Dempster, Laird &
     Rubin 1977). With one mean for all full cells, 21 cells of 40 records next to one of 2,100 were judged empty.
@@ -170,10 +176,10 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
 
 
 def locations_given(grid: CellGrid, counts: Counts, positions: Positions) -> tuple[LocatedGrid, FloatArray]:
-    """Mean locations of records in their cells, and the share of the variance within a cell that stays unknown (M,).
+    """Return the grid with the expected locations of records, and the share of the variance that stays unknown (M,).
 
-    A cell's P = sum_j (t_j - 1/2) is read with the prior that all N records share one location, P ~ N(0, N^2 / 12),
-    which matters little once the noise is small. With z = P + s w and share = N^2/12 / (N^2/12 + s^2),
+    The sum P = sum_j (t_j - 1/2) of a cell has the prior P ~ N(0, N^2 / 12), that of N records at one location. It
+    matters little once the noise is small. With z = P + s w and share = N^2/12 / (N^2/12 + s^2),
 
         E P = share z,    m = E P / N,    var m = (1 - share) / 12 + m^2 var N / N^2.
 
@@ -186,24 +192,30 @@ def locations_given(grid: CellGrid, counts: Counts, positions: Positions) -> tup
     m = np.clip(share * positions.z / N, -0.5, 0.5)
     variance = (1 - share) / 12 + m**2 * counts.covariance.diagonal() / N**2
     unknown = np.minimum(12 * variance.mean(axis=0) + TUNING.open_within, 1.0)
-    # no variance about m is more than (1 - 4 m^2) times the one about the middle
+    # the factor 1 - 4 m^2 is that of the largest variance, 1/4 - m^2, which a variable in [-1/2, 1/2] with mean m has
     about = (1 - 4 * m**2) * (unknown * _OF_NODES + (1 - unknown) / 24)
     return grid_from_moments(grid, m, m**2 + about), unknown
 
 
 def public_counts(columns: CellGrid | Clusters, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
-    """The numbers of records in the cells where inputs X (n, D) are public: exact, and free; of people, by weights."""
+    """Return the exact numbers of records with public inputs X (n, D) in the columns, which cost no budget.
+
+    Args:
+        columns: cells or clusters.
+        X: public inputs (n, D).
+        person: identifier of the person of each row (n,), if each person counts once; None if each row does.
+    """
     weights = None if person is None else person_weights(person) / GRID
     return known_counts(np.bincount(columns.index(X), weights, minlength=columns.size).astype(float))
 
 
 def known_counts(numbers: FloatArray) -> Counts:
-    """Numbers of records (M,) that are public."""
+    """Return public numbers of records (M,) as a posterior without uncertainty."""
     return Counts(numbers, np.zeros((len(numbers), len(numbers))))
 
 
 def density_features(grid: CellGrid, n: int) -> FloatArray:
-    """Features of the density of records at the cells (M, k): its prior covariance is their product."""
+    """Return features (M, k) whose product is the prior covariance of the smooth part of the density of records."""
     share = TUNING.density_lengthscale
     lengths = [math.ldexp(share * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]
     along = EQ(variance=TUNING.density_variance * (n / grid.size) ** 2, lengthscale=lengths)

@@ -1,12 +1,12 @@
-"""The best strategy of a stage over cells: for which models, and by which solver.
+"""Strategies of stages: for which models a strategy is optimised, and how.
 
-A strategy is that of least risk of one model with the mixture's second moments about the mean of each of its models,
-K = sum_m pi_m K_m and F = sum_m pi_m F_m: that of the best single linear estimator, which is never below the mixture's,
+The risk of a mixture would need one factorisation for each of its models. A strategy is therefore optimised for a
+single model with the average second moments of the mixture, each about the mean of its own model,
+K = sum_m pi_m K_m and F = sum_m pi_m F_m. Its risk is an upper bound of the risk of the mixture, because
 
-    sum_m pi_m tr F_m^T B^T S_m^-1 B F_m >= tr F^T B^T S^-1 B F,    S = sum_m pi_m S_m,
+    sum_m pi_m tr F_m^T B^T S_m^-1 B F_m >= tr F^T B^T S^-1 B F,    S_m = B K_m B^T + s^2 I,    S = sum_m pi_m S_m,
 
-since (F, S) -> F^T S^-1 F is jointly convex (Lieb & Ruskai 1974), and which has one covariance to be factorised where
-the mixture has as many as there are kernels.
+where (F, S) -> F^T S^-1 F is jointly convex (Lieb & Ruskai 1974). It is the risk of the best single linear estimator.
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ from .tuning import TUNING
 
 
 class Moments(NamedTuple):
-    """Posterior moments of the sums x and of f at the cells.
+    """Posterior moments of the sums x and of the means of f over M columns.
+
+    The arrays may have a leading axis of models.
 
     Attributes:
         K: covariance of x (M, M).
-        own: of its diagonal, the records' own noise (M,).
+        own: the part of its diagonal that is independent from column to column (M,).
         F: covariance of x with f (M, M).
-        variance: of f (M,).
+        variance: variance of f (M,).
     """
 
     K: FloatArray
@@ -45,27 +47,33 @@ class Moments(NamedTuple):
 
 
 def quantised(strategy: Strategy) -> Strategy:
-    """The strategy with B as it will be measured: multiples of 2^-20 whose columns are checked in integers."""
+    """Return the strategy as it will be measured: entries of B are multiples of 2^-20, and its columns are checked."""
     return replace(strategy, B=strategy_integers(strategy.B) / GRID)
 
 
 def identity_strategy(columns: int) -> Strategy:
-    """Every column by itself, B = I. It is always valid, and is used where the best strategy cannot be found.
+    """Return the strategy B = I, which measures every column by itself.
 
-    Stages are planned after the budget was charged, and whether that fails may depend on private values.
+    It is always valid, and is used if the best strategy cannot be computed. Stages are planned after the budget has
+    been charged, and a failure could depend on private values, so that no error may be raised then.
     """
     return Strategy(B=np.eye(columns), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
 
 
 def representative_models(models: ModelSet, weights: FloatArray, among: IndexArray) -> tuple[IndexArray, FloatArray]:
-    """One model of each family of kernels that counts, ascending, and the weight of the whole family.
+    """Choose the models for which a strategy is planned: one of each family of kernels that is likely enough.
 
-    The model is the likeliest among those of the largest amplitude: for a curve that is believed too flat, too little
-    would be measured. Curves that are ``always_planned_for`` count until released numbers rule them out.
+    A family is represented by the likeliest of its models with the largest amplitude, because too little would be
+    measured of a curve that is assumed to be too flat. Families that are ``always_planned_for`` are kept until the
+    released numbers rule them out.
 
     Args:
+        models: the mixture.
         weights: probabilities of all models (m,).
-        among: the models to choose from.
+        among: indices of the models to choose from.
+
+    Returns:
+        Indices of the chosen models in ascending order, and for each the weight of its whole family.
     """
     families = dict[object, list[int]]()
     for index in among.tolist():
@@ -74,8 +82,8 @@ def representative_models(models: ModelSet, weights: FloatArray, among: IndexArr
     shares = [float(weights[each].sum()) for _, each in largest]
     enough, chosen = min(TUNING.least_weight, max(shares)), dict[int, float]()
     for (index, _), share in zip(largest, shares, strict=True):
-        sought = models.always_planned_for[index] and share > TUNING.given_up
-        least = TUNING.planned_for * models.weight[index] if sought else 0.0
+        kept = models.always_planned_for[index] and share > TUNING.given_up
+        least = TUNING.planned_for * models.weight[index] if kept else 0.0
         if share >= enough or least:
             chosen[index] = max(share, least)
     ordered = sorted(chosen)
@@ -83,10 +91,15 @@ def representative_models(models: ModelSet, weights: FloatArray, among: IndexArr
 
 
 def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel:
-    """K and F W^(1/2), W the shares of the records.
+    """Return the risk model of the sums, in which columns are weighted by their shares W of the records.
 
-    K is the records' own noise D plus V diag(values) V^T, in units of D. Only eigenvectors whose value is at least
-    ``TUNING.kept_eigenvalue`` are kept, and of F its part along them.
+    Relative to the independent noise D, K is I + V diag(values) V^T. Only eigenvectors V with values of at least
+    ``TUNING.kept_eigenvalue`` are kept, and of the targets F W^(1/2) their part in the span of these.
+
+    Args:
+        moments: of the sums and the curve.
+        counts: numbers of records in the columns (M,).
+        weight: weight of the model.
     """
     importance = counts / counts.sum()
     noise = moments.own + TUNING.noise_floor * float(moments.K.diagonal().mean())
@@ -106,10 +119,16 @@ def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel
 
 
 def best_strategy(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -> Strategy:
-    """The best strategy by ``bayes``, at noise multiplier s.
+    """Return the strategy that minimises the risk, computed by ``strategies.bayes.bayes``.
 
-    Where people are very many and nothing is known, each cell by itself is as good as any: where the first steps from
-    no start are not better, no more are made.
+    With very many records and a prior that knows little, B = I is nearly optimal and the solver converges slowly. If
+    its first steps, without a start, do not improve on B = I, it is returned.
+
+    Args:
+        model: the risk model.
+        s: noise multiplier of the stage.
+        max_iterations: largest number of steps of the solver.
+        options: further arguments of the solver.
     """
     best = partial(bayes, [model], s**2, of_risk=TUNING.saved_risk, **options)
     if options.get("start") is None and max_iterations > TUNING.rough_steps:
