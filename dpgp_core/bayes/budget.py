@@ -52,23 +52,23 @@ class BudgetSplit:
         assert abs(math.fsum(parts) - 1) < _ROUNDING, "the shares of the budget do not add up to 1"
 
     def multiplier(self, share: float) -> float:
-        """Noise multiplier of a part with this share; infinite for 0."""
+        """Return the noise multiplier of a part with this share, which is infinite for a share of 0."""
         return self.noise_multiplier / math.sqrt(share) if share else math.inf
 
     @property
     def curve(self) -> float:
-        """Noise multiplier of all that is measured of the curve, counts and locations included."""
+        """Noise multiplier of everything but the dispersion: counts, locations and stages together."""
         return self.multiplier(1 - self.dispersion - self.above)
 
 
 def split_budget(
     noise_multiplier: float, kind: Kind, stages: int, *, inputs_too: bool = False, locations: bool = False
 ) -> BudgetSplit:
-    """Split a budget over all measurements.
+    """Split a budget over all measurements of a release.
 
     Args:
         noise_multiplier: s of the whole release.
-        kind: of the outcome.
+        kind: kind of the outcome.
         stages: number of stages.
         inputs_too: whether inputs are private.
         locations: whether locations within cells are measured.

@@ -1,8 +1,8 @@
-"""A mixture of Gaussian predictions: mean, intervals and paths of the curve, and the range of one more output.
+"""Predictions of a mixture of Gaussian processes: mean, intervals and samples of the curve, and outcomes about it.
 
-The residual of an outcome is sigma(x) times a standardised variable of mean 0 and variance 1. This variable is normal
+The residual of an outcome is sigma(x) times a standardised variable with mean 0 and variance 1. This variable is normal
 or, if a release has counted the outcomes above the curve, a shifted gamma variable with the skewness that the count
-implies, mirrored if it is negative. A gamma variable of skewness c has the shape k = 4 / c^2 and lies above its mean
+implies, mirrored if it is negative. A gamma variable with skewness c has the shape k = 4 / c^2 and lies above its mean
 with probability Q(k, k), which is 0.5 for c = 0, 0.406 for gamma(2) and 0.368 for an exponential variable. The
 posterior of c given the count is computed on a grid.
 
@@ -28,7 +28,7 @@ from .tuning import TUNING
 
 _HALVINGS = 50
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
-_RETAINED: FloatArray = np.linspace(0.0, 1.0, 17)  # of a skewness, where the curve is uncertain
+_RETAINED: FloatArray = np.linspace(0.0, 1.0, 17)  # share of a skewness that the sum of curve and residual retains
 _CENTILES: FloatArray = np.concatenate([np.geomspace(1e-6, 0.02, 30), np.linspace(0.03, 0.5, 48)])
 _LEVELS: FloatArray = np.concatenate([_CENTILES, 1 - _CENTILES[-2::-1]])
 _LEAST_SHAPE = 1e-12
@@ -38,26 +38,40 @@ class OutcomeDistribution(NamedTuple):
     """Distribution of outcomes about the curve at P points, for D draws.
 
     Attributes:
-        variance: sigma^2 (D, P), in squared model units.
-        skew: log density of the skewness (D, 25); None for normal.
+        variance: residual variance sigma^2 (D, P), in squared model units.
+        skew: log density of the skewness on a grid (D, 25); None if outcomes are normal.
     """
 
     variance: FloatArray
     skew: FloatArray | None = None
 
     def retained(self, variance: FloatArray) -> FloatArray:
-        """Share of people's skewness that is left (D, P) where the curve's variance (D, P) is added to theirs."""
+        """Return the share of the skewness that the sum of curve and residual has (D, P).
+
+        Args:
+            variance: variance of the curve (D, P).
+        """
         left: FloatArray = (self.variance / (variance + self.variance)) ** 1.5
         return left
 
     def standard_quantile(self, probability: float, retained: FloatArray) -> FloatArray:
-        """Of the standardised variable whose skewness is that share (D, P) of people's, averaged over theirs (D, P)."""
+        """Return quantiles (D, P) of the standardised sum, averaged over the posterior of the skewness.
+
+        Args:
+            probability: in (0, 1).
+            retained: share of the skewness that the sum has (D, P).
+        """
         assert self.skew is not None
         on_grid = softmax(self.skew, axis=1) @ _quantiles(probability)
         return np.array([np.interp(row, _RETAINED, each) for row, each in zip(retained, on_grid, strict=True)])
 
     def standard_below(self, values: FloatArray, retained: FloatArray) -> FloatArray:
-        """P(standardised variable <= values), values and retained (D, P): by interpolation among its quantiles."""
+        """Return P(standardised sum <= values) (D, P), by interpolation between its quantiles.
+
+        Args:
+            values: standardised values (D, P).
+            retained: share of the skewness that the sum has (D, P).
+        """
         quantiles = np.stack([self.standard_quantile(float(p), retained) for p in _LEVELS], axis=-1)
         below = [
             np.interp(value, at, _LEVELS, left=0.0, right=1.0)
@@ -68,15 +82,15 @@ class OutcomeDistribution(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mixture:
-    """sum_m w_m N(mean_m, variance_m) at each of P test inputs, for D draws, in model units.
+    """Posterior sum_m w_m N(mean_m, variance_m) of f at P test inputs under M models, for D draws, in model units.
 
     Attributes:
-        means: of f (D, M, P).
-        variances: of f (D, M, P).
-        noise_variances: of an output given f (M,).
-        weights: (D, M), each row of sum 1.
-        outcomes: distribution of outcomes about the curve, if it was measured or follows; replaces ``noise_variances``.
-        fit: of each draw, D of them, or none: quantiles are farther from the mean by the factor ``Fit.widened``.
+        means: posterior means of f (D, M, P).
+        variances: posterior variances of f (D, M, P).
+        noise_variances: variance of an outcome about f under each model (M,).
+        weights: probabilities of the models, which add up to 1 for each draw (D, M).
+        outcomes: distribution of outcomes about the curve, which replaces ``noise_variances`` if it is known.
+        fit: how well the released numbers of each draw fit the models, by which intervals are widened; () if unknown.
         unseen: largest share of the records that may be outliers hidden by the noise, see ``Filter.unseen_outliers``.
     """
 
@@ -90,23 +104,24 @@ class Mixture:
 
     @property
     def widened(self) -> FloatArray | float:
-        """Factor by which quantiles are farther from the mean (D, 1)."""
+        """Factor by which the distance of quantiles from the mean is multiplied (D, 1)."""
         return np.array([[each.widened] for each in self.fit]) if self.fit else 1.0
 
     @property
     def mean(self) -> FloatArray:
-        """Posterior mean of f, and of an output (D, P)."""
+        """Posterior mean of f, and of an outcome (D, P)."""
         mean: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.means)
         return mean
 
     def interval(self, level: float, of: IntervalTarget = "outputs") -> tuple[FloatArray, FloatArray]:
-        """Central intervals, (1 -+ level) / 2 quantiles of the mixture, (D, P) each.
+        """Return central intervals, the (1 - level) / 2 and (1 + level) / 2 quantiles of the mixture, (D, P) each.
 
         Args:
-            of: "outputs", one more record's output; "function", f.
+            level: probability of each interval, in (0, 1).
+            of: "outputs" for the outcome of one more record, "function" for f.
 
         Raises:
-            ValueError: level is outside (0, 1), or ``of`` unknown.
+            ValueError: level is outside (0, 1), or ``of`` is unknown.
         """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}; for example 0.95")
@@ -120,12 +135,14 @@ class Mixture:
         return variance
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
-        """The mixture's quantiles (D, P), by bisection between the models' own, which enclose it.
+        """Return quantiles of the mixture (D, P), by bisection between the smallest and largest quantile of its models.
 
-        Of outputs whose skewness was measured: mean + sqrt(variance of f + sigma^2) q, q of the standardised sum.
+        For outcomes with a known skewness they are mean + sqrt(variance of f + sigma^2) q, with q the quantile of the
+        standardised sum of curve and residual.
 
         Args:
-            of: as for ``interval``.
+            probability: in (0, 1).
+            of: "outputs" for the outcome of one more record, "function" for f.
 
         Raises:
             ValueError: ``of`` is unknown.
@@ -144,7 +161,7 @@ class Mixture:
         return quantile
 
     def probability_below(self, values: FloatArray, of: IntervalTarget = "outputs") -> FloatArray:
-        """P(output, or f, <= values), values (P,) or (D, P): uniform on average where the prediction is right."""
+        """Return the probability (D, P) that an outcome, or f, is at most ``values``, which are (P,) or (D, P)."""
         values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
         if (skewed := self._skewed(of)) is not None:
             sd = np.sqrt(self.variance + skewed.variance)
@@ -167,7 +184,7 @@ class Mixture:
 
 
 def stack_draws(parts: Sequence[Mixture]) -> Mixture:
-    """The draws of several mixtures of the same models at the same test inputs."""
+    """Combine the draws of several mixtures of the same models at the same test inputs into one mixture."""
     return replace(
         parts[0],
         means=np.concatenate([part.means for part in parts]),
@@ -191,14 +208,17 @@ def _stacked_outcomes(parts: Sequence[OutcomeDistribution | None]) -> OutcomeDis
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JointPosterior:
-    """f at P test inputs ~ sum_m w_m N(mean_m, covariance_m), given one release, in model units.
+    """Joint posterior sum_m w_m N(mean_m, covariance_m) of f at P test inputs, given one release, in model units.
 
     Attributes:
-        means: of f (M, P).
-        shared: Q (R, P) of each model: covariance_m = K_** - Q^T Q, Q = Cov(whitened measurements, f).
-        change_points: what change points add to it (P, P), of each model; () where curves have none.
-        weights: of the models given the release (M,), sum 1.
-        fit: of the release; curves are farther from their mean by ``Fit.widened``.
+        models: the M models.
+        X_test: test inputs (P, D).
+        means: posterior means of f (M, P).
+        cross_covariances: Q = Cov(whitened measurements, f) (R, P) of each model; covariance_m is K_** - Q^T Q plus the
+            part of change points.
+        weights: probabilities of the models, which add up to 1 (M,).
+        fit: how well the released numbers fit the models; () if unknown.
+        change_points: part of covariance_m that is due to change points (P, P), for each model; () if there are none.
     """
 
     models: tuple[Model, ...]
@@ -211,13 +231,13 @@ class JointPosterior:
 
     @property
     def widened(self) -> float:
-        """Factor by which curves are farther from their mean."""
+        """Factor by which the distance of sampled curves from their mean is multiplied."""
         return self.fit[0].widened if self.fit else 1.0
 
     def covariance(self) -> FloatArray:
-        """Posterior covariance of f under the mixture (P, P).
+        """Return the posterior covariance of f under the mixture (P, P).
 
-        It is sum_m w_m (covariance_m + (mean_m - mean) (mean_m - mean)^T).
+        It is sum_m w_m (covariance_m + (mean_m - mean) (mean_m - mean)^T), times the square of ``widened``.
         """
         deviations = self.means - self.weights @ self.means
         total: FloatArray = (deviations.T * self.weights) @ deviations
@@ -226,13 +246,14 @@ class JointPosterior:
         return self.widened**2 * total
 
     def sample(self, rng: np.random.Generator, paths: int) -> FloatArray:
-        """Independent curves (paths, P): a model by its weight, then f = mean_m + V diag(sd) normals.
+        """Return independent samples of the curve (paths, P).
 
-        V diag(sd^2) V^T = covariance_m, eigenvalues that rounding made negative being 0.
+        Each sample chooses a model m with probability w_m. It is mean_m + V diag(sd) e, with e standard normal and
+        V diag(sd^2) V^T = covariance_m, where eigenvalues that are negative by rounding count as 0.
 
         Args:
-            rng: source of the samples; privacy does not depend on it.
-            paths: number of curves.
+            rng: random generator. Privacy does not depend on it.
+            paths: number of samples.
         """
         chosen = rng.choice(len(self.weights), size=paths, p=self.weights)
         normals = rng.standard_normal((paths, len(self.X_test)))
@@ -252,14 +273,14 @@ class JointPosterior:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MixtureUncertainty:
-    """Quantiles of the mixture of models, privacy noise and clipping included, cut to the bounds.
+    """Means and intervals of the mixture in the unit of the outcome, clipped to the declared bounds.
 
-    Where a curve leaves the bounds, outputs are at the bound, however far it is beyond. A cut interval therefore covers
-    the curve cut to the bounds.
+    What is estimated is the mean of clipped outcomes, which cannot leave the bounds. An interval that is clipped to
+    them covers the curve, clipped to the bounds, exactly if the interval itself does.
 
     Attributes:
-        outcome: for bounds, scale and kind; its unit is that of all values.
-        prediction: the mixture's, of D draws, in model units.
+        outcome: declaration of the outcome: bounds, unit, scale and kind.
+        prediction: the predictions of the mixture for D draws, in model units.
     """
 
     outcome: Outcome
@@ -267,7 +288,7 @@ class MixtureUncertainty:
 
     @property
     def values(self) -> FloatArray:
-        """Posterior mean of each draw (draws, P), clipped to the bounds, in the output's unit."""
+        """Posterior mean of each draw (D, P), clipped to the bounds, in the unit of the outcome."""
         return np.clip(self._in_unit(self.prediction.mean), *self.outcome.bounds)
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
@@ -275,20 +296,25 @@ class MixtureUncertainty:
         return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
-        """Value (draws, P) that one more output, or f, stays below with that probability, in the output's unit."""
+        """Return the value (D, P) that one more outcome, or f, does not exceed with this probability.
+
+        Args:
+            probability: in (0, 1).
+            of: "outputs" for the outcome of one more record, "function" for f.
+        """
         if self.outcome.kind == "yes/no" and of == "outputs":
             low, high = self.outcome.bounds
             return np.where((high - self.values) / (high - low) >= probability, low, high)
         return np.clip(self._in_unit(self.prediction.quantile(probability, of)), *self.outcome.bounds)
 
     def probability_above(self, level: float, of: IntervalTarget = "function") -> FloatArray:
-        """Probability (draws, P) that f, or one more output, is above a level in the output's unit."""
+        """Return the probability (D, P) that f, or one more outcome, exceeds a level in the unit of the outcome."""
         at = np.full(self.prediction.means.shape[-1], (level - self.outcome.midpoint) / self.outcome.scale)
         return np.asarray(1 - self.prediction.probability_below(at, of))
 
     @property
     def scatter(self) -> FloatArray:
-        """Standard deviation of outcomes about the curve (draws, P), in the output's unit.
+        """Standard deviation of outcomes about the curve (D, P), in the unit of the outcome.
 
         Raises:
             ValueError: the release did not measure it.
@@ -302,14 +328,16 @@ class MixtureUncertainty:
 
 
 def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatArray:
-    """Log density of the skewness given the number above the curve (D, 25): of z = sum_j (1{y_j > g_j} - 1/2) + noise.
+    """Return the log density of the skewness on a grid (D, 25), given the noisy number of outcomes above the curve.
 
-    If g is wrong by a share of the residual standard deviation, the outcomes between g and the curve change sides.
+    The number is z = sum_j (1{y_j > g_j} - 1/2) + noise. If the released curve g differs from the curve by a share of
+    the residual standard deviation, outcomes between the two are counted on the wrong side (``TUNING.moved``).
 
     Args:
-        z: released (D,).
-        s: standard deviation of its noise.
-        unsure: variance of the curve over the residual variance, on average (D,).
+        z: released numbers (D,).
+        s: standard deviation of the noise.
+        n: number of records.
+        unsure: mean variance of the curve over the residual variance (D,).
     """
     share = np.array([_above(float(c)) for c in _SKEWS])
     variance = s**2 + n * share * (1 - share) + ((TUNING.moved * n) ** 2 * unsure)[:, None]
@@ -319,7 +347,7 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
 
 
 def _quantiles(probability: float) -> FloatArray:
-    """Quantiles of standardised gamma variables of skewness c times a share of it (25, 17)."""
+    """Return quantiles (25, 17) of standardised gamma variables, whose skewness is each grid value times each share."""
     c = np.outer(_SKEWS, _RETAINED)
     none = c * c < _LEAST_SHAPE
     shape = 4 / np.where(none, 1.0, c) ** 2
@@ -329,6 +357,7 @@ def _quantiles(probability: float) -> FloatArray:
 
 
 def _above(skew: float) -> float:
+    """Return the probability that a gamma variable with this skewness exceeds its mean."""
     if skew < 0:
         return 1 - _above(-skew)
     return 0.5 if skew * skew < _LEAST_SHAPE else float(gammaincc(4 / skew**2, 4 / skew**2))

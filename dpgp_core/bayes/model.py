@@ -1,4 +1,4 @@
-"""Gaussian process models that need no declaration but bounds and box."""
+"""The prior: Gaussian process models that follow from the declared bounds and box alone, or from declared kernels."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from .tuning import TUNING, PriorComponent
 
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """y = f(x) + e, f ~ GP(0, kernel), e ~ N(0, noise_variance), in model units (0 is the middle of the bounds).
+    """One Gaussian process model: y = f(x) + e with f ~ GP(0, kernel) and e ~ N(0, noise_variance).
+
+    Outcomes are in model units, in which 0 is the middle of the bounds.
 
     Args:
-        noise_variance: > 0.
-        weight: prior weight > 0 among the models of a mixture; only proportions matter.
+        kernel: prior covariance of f, in squared model units.
+        noise_variance: variance of outcomes about f, positive, in squared model units.
+        weight: positive prior weight among the models of a mixture; only proportions matter.
 
     Raises:
         ValueError: noise_variance or weight is not a positive number.
@@ -45,11 +48,14 @@ def auto_models(
     variance: float = TUNING.curve_variance,
     shared: Sequence[float] = TUNING.shared,
 ) -> tuple[Model, ...]:
-    """Models from the public box and bounds alone: four lengthscales times each noise, of equal weight.
+    """Return models with the EQ kernel, one of equal weight for each of four lengthscales and each noise.
 
     Args:
+        box: declared (low, high) of each input, or its categories.
+        half_range: half the range of the outcomes, in model units.
+        noise_sds: standard deviations of outcomes about the curve, over half_range.
         variance: prior variance of f, over half_range squared.
-        shared: see ``across_levels``.
+        shared: shares of the variance that groups have in common, see ``across_levels``.
     """
     sides = [high - low for low, high in number_sides(box)]
     models = (
@@ -64,10 +70,14 @@ def auto_models(
 
 
 def rough_share(people: float, noise_multiplier: float) -> float:
-    """Share of their weight that rough curves, and small deviations from the mean level, have; from public numbers.
+    """Return the factor, from 0 to 1, of the prior weights of rough curves and of small deviations from the mean level.
 
-    With few people and little budget nothing identifies them. On planes small deviations have their whole weight for
-    any number of people. ``TUNING`` says what each choice gains.
+    It grows with n / s, because with few people and little budget nothing would identify such curves, and their models
+    would only widen intervals. It is not applied to small deviations if there are several numerical inputs.
+
+    Args:
+        people: n, the number of records, or of people if each counts once.
+        noise_multiplier: s of the whole budget.
     """
     share = min(people / noise_multiplier / TUNING.rough_from, 1.0)
     return share if share >= TUNING.least_rough_share else 0.0
@@ -79,10 +89,13 @@ def curve_models(
     noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """Models of a curve from the public box and bounds alone: smooth and rough ones, about an unknown level.
+    """Return models of smooth and rough curves about an unknown mean level, which follow from box and bounds alone.
 
     Args:
-        rough: share of their weight that rough curves and small deviations have, see ``rough_share``; 0 for none.
+        box: declared (low, high) of each input, or its categories.
+        half_range: half the range of the outcomes, in model units.
+        noise_sds: standard deviations of outcomes about the curve, over half_range.
+        rough: factor of the weights of rough curves and small deviations, see ``rough_share``; 0 to leave them out.
     """
     groups = bool(level_columns(box))
     small = rough if len(number_sides(box)) == 1 else 1.0
@@ -110,11 +123,17 @@ def curve_models(
 def models_of_inputs(
     box: Sequence[tuple[float, float]], half_range: float, noise_sds: Sequence[float] = TUNING.noise_sds
 ) -> tuple[Model, ...]:
-    """Models in which one of several inputs matters most, or in which the effects of the inputs add up.
+    """Return models in which one of several inputs matters most, or in which the effects of the inputs add up.
 
-    ``curve_models`` have one lengthscale, over the sides of the box, for all inputs. A curve that varies quickly with
-    one input and hardly with the others would be measured as if it varied quickly with all. Empty for a single input,
-    and where there are categories.
+    ``curve_models`` have the same lengthscale, relative to the sides of the box, for all inputs. With them alone, a
+    curve that varies quickly with one input and slowly with the others would be measured as if it varied quickly with
+    all.
+    There are no such models for a single numerical input, or if there are categorical inputs.
+
+    Args:
+        box: declared (low, high) of each input, or its categories.
+        half_range: half the range of the outcomes, in model units.
+        noise_sds: standard deviations of outcomes about the curve, over half_range.
     """
     sides = [high - low for low, high in number_sides(box)]
     if len(sides) < 2 or level_columns(box):
@@ -145,13 +164,15 @@ def models_of_inputs(
 def across_levels(
     models: Iterable[Model], box: Sequence[tuple[float, float]], shared: Sequence[float] = TUNING.shared
 ) -> tuple[Model, ...]:
-    """Models of inputs that are numbers, for groups that have a share of the curve in common; each share in turn.
+    """Extend models of the numerical inputs to groups that have a share of the curve in common.
 
-    Small groups borrow from large ones as much as the evidence says. Without categories: the models themselves.
+    There is one model for each share and each given model, so that the evidence decides how much small groups borrow
+    from large ones. Without categorical inputs the models are returned unchanged.
 
     Args:
-        models: of the inputs that are numbers; those of a kernel of all inputs are left as they are.
-        shared: rho of ``AcrossLevels``.
+        models: models of the numerical inputs. Those whose kernel is one of all inputs are kept as they are.
+        box: declared (low, high) of each input, or its categories.
+        shared: shares of the variance that groups have in common, rho of ``kernels.AcrossLevels``.
     """
     columns, models = level_columns(box), tuple(models)
     if not columns:
@@ -168,11 +189,16 @@ def across_levels(
 def rougher_groups(
     box: Sequence[tuple[float, float]], half_range: float, noise_sds: Sequence[float] = TUNING.noise_sds
 ) -> tuple[Model, ...]:
-    """Models in which the curve of one group has more shape than those of the others, for each group in turn.
+    """Return models in which the curve of one group is rougher than those of the others, for each group in turn.
 
-    If all groups have one lengthscale, the largest group determines it, and a small group that is much rougher would be
-    read as smooth with unjustified certainty. Empty without categories, and with more than ``TUNING.most_rougher``
-    levels.
+    If all groups had the same lengthscale, the largest group would determine it, and a small group that is much rougher
+    would be judged smooth with unjustified certainty. There are no such models without categorical inputs, or with more
+    than ``TUNING.most_rougher`` categories.
+
+    Args:
+        box: declared (low, high) of each input, or its categories.
+        half_range: half the range of the outcomes, in model units.
+        noise_sds: standard deviations of outcomes about the curve, over half_range.
     """
     columns, numbers = level_columns(box), number_sides(box)
     levels = [(d, level) for d in columns if isinstance(side := box[d], LevelSide) for level in range(side.levels)]
@@ -208,15 +234,18 @@ def models_around(
     noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """A declared kernel with half and twice its lengthscale, several noises each, and ``curve_models`` of equal weight.
+    """Return models with a declared kernel, with half and twice its lengthscale, and ``curve_models``.
 
-    A declared lengthscale that is wrong costs accuracy and makes intervals too narrow; its neighbours and the automatic
-    models take over by their evidence.
+    The models around the declared kernel have the same total weight as ``curve_models``. A wrong lengthscale would
+    increase errors and make intervals too narrow; other models can then take over by their evidence.
 
     Args:
-        kernel: declared covariance of f, in squared model units; of the inputs that are numbers.
-        noise_variance: declared; half and twice its standard deviation are added. None: the noises of ``curve_models``.
-        noise_sds, rough: of ``curve_models``.
+        kernel: declared covariance of f, in squared model units, as a function of the numerical inputs.
+        noise_variance: declared noise variance, to which half and twice its standard deviation are added; None for the
+            noises of ``curve_models``.
+        box: declared (low, high) of each input, or its categories.
+        half_range: half the range of the outcomes, in model units.
+        noise_sds, rough: see ``curve_models``.
     """
     automatic = curve_models(number_sides(box), half_range, noise_sds, rough)
     if noise_variance is None:
@@ -237,12 +266,14 @@ def models_of(
     noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """``models_around`` each declared kernel; ``curve_models`` alone where none is declared.
+    """Return the mixture of a release without periods: around each declared kernel, or from box and bounds alone.
 
     Args:
-        kernels: declared covariances of f, in squared model units; of the inputs that are numbers.
-        noise_variances: one per kernel, or None.
-        noise_sds, rough: of ``curve_models``.
+        kernels: declared covariances of f, in squared model units, as functions of the numerical inputs; () for none.
+        noise_variances: declared noise variance for each kernel, or None.
+        box: declared (low, high) of each input, or its categories.
+        half_range: half the range of the outcomes, in model units.
+        noise_sds, rough: see ``curve_models``.
     """
     rougher = rougher_groups(box, half_range, noise_sds)
     if not kernels:
@@ -253,7 +284,10 @@ def models_of(
 
 
 def family_of(kernel: Kernel) -> object:
-    """The same for kernels that differ in their amplitude alone; groups that share more are another family."""
+    """Return an object that is equal for kernels that differ only in their amplitudes.
+
+    Strategies are planned for one model of each family, see ``strategy.representative_models``.
+    """
     if isinstance(kernel, OneRougher):
         return kernel.column, kernel.level, family_of(kernel.alike)
     if isinstance(kernel, AcrossLevels):
@@ -266,15 +300,16 @@ def family_of(kernel: Kernel) -> object:
 
 
 def visible_width(models: Sequence[Model], variances: FloatArray, weights: FloatArray) -> float | None:
-    """Width of the narrowest bumps that a release would show, over the box; None where it shows a level at most.
+    """Return the width of the narrowest bumps that a release can show, over the side of the box.
 
-    A bump of the EQ kernel is about two lengthscales wide. A lengthscale is visible where its models keep less than
-    half of the prior variance of the deviation from the level, at most places.
+    A bump of the EQ kernel is about two lengthscales wide. A lengthscale can be shown if at most places the posterior
+    variance of its models is less than half the prior variance of the deviation from the mean level. The result is None
+    if the release shows a mean level at most.
 
     Args:
-        models: the mixture (M), of which those of ``TUNING.curves`` are used.
-        variances: of the curve under each model at P places (M, P), in squared model units.
-        weights: of the models (M,), for people's noise.
+        models: the M models of the mixture, of which those of ``TUNING.curves`` are used.
+        variances: posterior variance of the curve under each model at P places (M, P), in squared model units.
+        weights: probabilities of the models (M,), from which the expected noise variance follows.
     """
     by_curve: dict[Stationary, list[int]] = {}
     for index, model in enumerate(models):
@@ -290,11 +325,11 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
 
 
 def always_planned_for(kernel: Kernel) -> bool:
-    """Whether strategies are planned for such curves even if they are unlikely: no other plan would reveal them.
+    """Whether strategies are planned for this kernel even if it is unlikely, because no other plan would reveal it.
 
     These are periodic components, which a plan for a trend averages out, and one group that is rougher than the others.
-    Curves that are nowhere differentiable are not among them: with 3,000 people, planning for them raised the error of
-    smooth curves and kinks by a twentieth, and did not lower that of jumps and peaks.
+    Curves that are nowhere differentiable are not among them: with 3,000 people, planning for them increased the error
+    of smooth curves and kinks by a twentieth, and did not decrease that of steps and peaks.
     """
     while isinstance(kernel, AcrossLevels | Seasonal | LevelAndCurve):
         if isinstance(kernel, Seasonal) and kernel.wave > 0:
@@ -307,7 +342,7 @@ def always_planned_for(kernel: Kernel) -> bool:
 
 
 def kernel_of(curve: PriorComponent, box: Sequence[tuple[float, float]], half_range: float) -> Stationary:
-    """The kernel of the deviation, of inputs that are numbers."""
+    """Return the kernel of the deviation from the mean level, as a function of the numerical inputs."""
     return curve.kernel(
         variance=curve.amplitude * TUNING.curve_variance * half_range**2,
         lengthscale=[curve.lengthscale * (high - low) for low, high in number_sides(box)],
@@ -315,7 +350,7 @@ def kernel_of(curve: PriorComponent, box: Sequence[tuple[float, float]], half_ra
 
 
 def weights_of(models: Sequence[Model]) -> FloatArray:
-    """Prior weights, sum 1 (M,)."""
+    """Return the prior weights of the models (M,), normalised to add up to 1."""
     weights = np.array([model.weight for model in models])
     normalised: FloatArray = weights / weights.sum()
     return normalised

@@ -1,6 +1,7 @@
-"""Models of periodic curves: a trend and, for every input with a period, a periodic component.
+"""Models of curves with a trend and, for every input with a period, a periodic component.
 
-Half of the prior weight stays with models without periodic components; the evidence decides between them.
+Half of the prior weight stays with models without periodic components, and the evidence decides between the two halves.
+Inputs with a period are followed by their phases (``seasons.lifted``), on which the kernels of this module act.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ from .tuning import TUNING
 
 
 def with_phases(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
-    """The same models for inputs that are followed by their phases; unchanged if no input has a period."""
+    """Return the same models for inputs that are followed by their phases.
+
+    Models without periodic components do not depend on the phases. If no input has a period, the models are returned
+    unchanged.
+    """
     if not periods:
         return tuple(models)
 
@@ -29,10 +34,14 @@ def with_phases(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
 def with_periodic_component(
     models: Sequence[Model], box: Sequence[tuple[float, float]], periods: Periods
 ) -> tuple[Model, ...]:
-    """The same models with a periodic component of equal variance in each; unchanged if no input has a period.
+    """Return the same models with periodic components, whose total variance equals that of the trend.
+
+    The models are returned unchanged if no input has a period.
 
     Args:
-        models: without periodic components.
+        models: models without periodic components.
+        box: declared (low, high) of each input, or its categories.
+        periods: period of each input; () if none has one.
     """
     if not periods:
         return tuple(models)
@@ -54,18 +63,21 @@ def with_periodic_models(
 ) -> tuple[Model, ...]:
     """Return ``plain`` and, with the same total weight, models with periodic components.
 
-    There is one for each trend, lengthscale of the component, size and noise, and for each share of groups if an input
-    is a category. With large components alone, a small one would be judged absent with unjustified certainty, because
-    such models expect a large one. Trends must be as flexible as those of ``plain``: once a week is found, models
-    without periodic components are ruled out, and only a trend can then follow a year.
+    There is one model for each trend, lengthscale and size of the components and noise, and for each share that groups
+    have in common if an input is categorical. A small component needs models of its own: models with large components
+    alone would judge it absent with unjustified certainty. Trends must be as flexible as the curves of ``plain``: once
+    a weekly component is found, models without it are ruled out, and only a trend can then follow the course of a year.
 
     Args:
         plain: models without periodic components.
-        periods: of each input; () if none has one, and then ``plain`` is returned.
+        box: declared (low, high) of each input, or its categories.
+        half_range: half the range of the outcomes, in model units.
+        periods: period of each input; () if none has one, and then ``plain`` is returned.
+        noise_sds: standard deviations of outcomes about the curve, over half_range.
         rough: share of their weight that periodic components with rough trends have, see ``rough_share``.
 
     Raises:
-        ValueError: there are not as many periods as sides, or one is too long for its side.
+        ValueError: there are not as many periods as inputs, or one is too long for its side of the box.
     """
     if not periods:
         return tuple(plain)
@@ -73,19 +85,19 @@ def with_periodic_models(
         raise ValueError(f"periods must have {len(box)} entries, one per input, got {len(periods)}")
     for d, period in periodic(periods):
         check_room(f"the period of input {d + 1}", period, box[d])
-    waves = [
+    with_components = [
         Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=weight)
-        for kernel, weight in _waves(box, half_range, periods, rough)
+        for kernel, weight in _periodic_kernels(box, half_range, periods, rough)
         for noise in noise_sds
     ]
-    whole = sum(model.weight for model in plain) / sum(model.weight for model in waves)
-    return (*with_phases(plain, periods), *(replace(model, weight=whole * model.weight) for model in waves))
+    whole = sum(model.weight for model in plain) / sum(model.weight for model in with_components)
+    return (*with_phases(plain, periods), *(replace(model, weight=whole * model.weight) for model in with_components))
 
 
-def _waves(
+def _periodic_kernels(
     box: Sequence[tuple[float, float]], half_range: float, periods: Periods, rough: float
 ) -> list[tuple[Kernel, float]]:
-    """Kernels with periodic components, and their weights."""
+    """Return kernels with periodic components, and their prior weights."""
     columns, one_side = level_columns(box), len(number_sides(box)) == 1
     trends = TUNING.trends if one_side else TUNING.trends_of_several
     if rough and one_side and not columns:
@@ -115,7 +127,13 @@ def _waves(
 
 
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:
-    """The kernel with its part for numerical inputs changed, given the periods of these inputs."""
+    """Return the kernel with its part for numerical inputs replaced.
+
+    Args:
+        kernel: kernel of all inputs.
+        periods: period of each input.
+        change: function of the part for numerical inputs and of their periods, which returns the new part.
+    """
     if isinstance(kernel, OneRougher):
         alike, own = kernel.alike, _own(periods, kernel.alike.columns)
         return replace(kernel, alike=replace(alike, inner=change(alike.inner, own)), own=change(kernel.own, own))
@@ -125,7 +143,7 @@ def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Peri
 
 
 def _own(periods: Periods, columns: Sequence[int]) -> Periods:
-    """Periods of the inputs that are numbers."""
+    """Return the periods of the numerical inputs."""
     return tuple(period for d, period in enumerate(periods) if d not in columns)
 
 

@@ -1,7 +1,7 @@
-"""Public queries of Bayes cloaking and their noisy answers, in model units. All of it is public.
+"""Public queries of Bayes cloaking and their noisy answers, in model units.
 
-M is the number of columns of a strategy: cells or clusters of records. F is the number of nodes at which public
-functions are known, see ``cells``.
+M is the number of columns of a strategy, which are cells or clusters, and F the number of nodes at which public
+functions are stored, see ``cells``. The answer of a query is NaN or empty until the query has been measured.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ NOTHING: FloatArray = np.zeros(0)
 
 
 class OutcomeInfo(NamedTuple):
-    """The public part of a table.
+    """What is declared about a table, and therefore public.
 
     Attributes:
-        x_box: declared box of the inputs.
+        x_box: declared (low, high) of each input, or its categories.
         half_range: half the range of the outcomes, in model units.
-        kind: of the outcome.
+        kind: kind of the outcome.
     """
 
     x_box: Sequence[tuple[float, float]]
@@ -34,18 +34,18 @@ class OutcomeInfo(NamedTuple):
 
     @property
     def is_binary(self) -> bool:
-        """Whether every outcome is at one end of the range, as yes and no are."""
+        """Whether outcomes are yes/no, and therefore at one end of the range each."""
         return self.kind == "yes/no"
 
 
 class Squares(NamedTuple):
-    """The sum of min((y - g)^2, high) / high - 1/2 over all records.
+    """Clipped squared residuals: the sum of min((y - g)^2, high) / high - 1/2 over all records.
 
     Attributes:
         g: public curve at the nodes (F,), in model units.
-        high: clipping threshold of the squares, of each column (M,), in squared model units.
+        high: clipping threshold of the squares in each column (M,), in squared model units.
         s: standard deviation of the noise.
-        z: the noisy number, once it is measured.
+        z: the noisy sum.
     """
 
     g: FloatArray
@@ -55,17 +55,19 @@ class Squares(NamedTuple):
 
 
 class StageMeasurement(NamedTuple):
-    """One stage: the query and, with z, its noisy answer.
+    """One stage: noisy sums z = B x + s w of clipped residuals.
+
+    Entry c of x adds up the location of each residual y - g of column c in the clipping interval, from -1/2 to 1/2.
 
     Attributes:
         B: strategy (r, M).
-        low, high: clipping interval of the residuals y - g in each column (M,).
-        noise_multiplier: s; of a release, the standard deviation of the noise on each entry of z.
-        g: public function that is subtracted from outcomes, at the nodes (F,).
-        z: noisy measurements (r,), once they are made.
-        squares: squared residuals about g, if they were measured.
-        width: half-width of the intervals over the predictive standard deviation; not needed for reading.
-        clips: whether an outcome may lie beyond the ends of the intervals.
+        low, high: clipping interval of the residuals in each column (M,), in model units.
+        noise_multiplier: standard deviation s of the noise on each entry of z.
+        g: public function that is subtracted from outcomes, at the nodes (F,), in model units.
+        z: noisy sums (r,).
+        squares: clipped squared residuals about g, if they were measured.
+        width: half-width of the intervals over the predictive standard deviation; None for a release read from a file.
+        clips: whether a residual may lie outside its interval.
     """
 
     B: FloatArray
@@ -80,15 +82,16 @@ class StageMeasurement(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """Clipped distances from the curve, sums of min(|y - g|, A) / A - 1/2.
+    """Clipped absolute residuals ("distances" from the curve): sums of min(|y - g|, A) / A - 1/2.
 
     Attributes:
         B: strategy (r, M).
         threshold: clipping threshold A, in model units.
-        sd: residual standard deviation as far as the stages for the curve determine it, in model units.
+        sd: residual standard deviation that the stages imply, in model units.
         s: standard deviation of the noise on each entry of z.
-        z: noisy sums (r,), once they are measured.
-        above: standard deviation of the noise, and the noisy number of outcomes above the curve, if it is measured.
+        z: noisy sums (r,).
+        above: noisy number of outcomes above the curve, after the standard deviation of its noise; None if it is not
+            measured.
     """
 
     B: FloatArray
@@ -100,13 +103,13 @@ class Distances(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Everything that one budget measured.
+    """All measurements of one release.
 
     Attributes:
-        stages: one after another.
-        distances: of outcomes from the curve that the stages gave, if they were measured.
-        counts: measurement of the numbers of records in cells, or these numbers where they are public.
-        z: noisy counts (M,); none where they are public.
+        stages: the stages in the order in which they were measured.
+        distances: absolute residuals about the curve that the stages determine, if they were measured.
+        counts: how the numbers of records in cells were measured, or these numbers if they are public.
+        z: noisy numbers of records (M,); empty if they are public.
         positions: locations of the records within cells, if they were measured.
     """
 

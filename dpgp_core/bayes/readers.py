@@ -1,8 +1,8 @@
-"""The only part that reads records: for real, in integers with exact noise, or as simulated releases.
+"""The only part of Bayes cloaking that reads records. It answers public queries with noisy numbers.
 
-The reader takes a public query (see ``queries``) and returns it with the noisy numbers. Nothing else of Bayes cloaking
-sees an outcome or, where inputs are private, an input. It also makes the statistic that may be kept in a file, and
-``measured_of`` leads back.
+A real release is measured in integers with exact noise, and a simulated one in floating-point numbers with noise from a
+seeded generator. Nothing else sees an outcome or, if inputs are private, an input. The reader also makes the statistic
+that is stored in a file, and ``measured_of`` converts such a statistic back into queries with answers.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from .settings import reading_for
 
 
 class RecordReader(Reader):
-    """Measures sums over the records of each column: one pass over the records a measurement, O(n) in all.
+    """Answers queries from the records of a data set, in one pass over the records for each measurement.
 
-    Each record's numbers are computed from that record alone.
+    The values that a record contributes are computed from that record alone.
 
     Args:
-        dataset: supplies inputs, outcomes, bounds and units.
-        columns: of the strategies.
-        rng: None to measure for real, where each call spends; a generator for simulated float noise, not for release.
+        dataset: the data set, which supplies inputs, outcomes, bounds and units.
+        columns: the columns of the strategies.
+        rng: None for a real release, in which each call spends budget; a generator for a simulated release.
     """
 
     def __init__(self, dataset: Dataset, columns: Columns, rng: np.random.Generator | None) -> None:
@@ -89,9 +89,13 @@ class RecordReader(Reader):
         return _distances_of(self._distances)
 
     def statistics(self, measured: Measured, guarantee: Guarantee) -> CellStatistics:
-        """All measurements, with the guarantee for them and the public part of the data set.
+        """Return all measurements as a statistic, with their guarantee and the public part of the data set.
 
-        The guarantee of a simulated release says ``"simulated": True``.
+        The guarantee of a simulated release contains ``"simulated": True``.
+
+        Args:
+            measured: the counts, and the locations if they were measured; stages are those that this reader measured.
+            guarantee: the guarantee for all measurements together.
         """
         data, counts, columns = self._dataset, measured.counts, self._columns
         assert counts is not None
@@ -115,23 +119,23 @@ class RecordReader(Reader):
         )
 
     def _known(self, counts: Counts) -> KnownCounts:
-        """Counts of public inputs."""
+        """Return the counts of records with public inputs as a statistic."""
         assert isinstance(self._columns, LocatedGrid | Clusters)
         return KnownCounts(numbers=counts.mean, people=self._weights is not None, places=self._columns.places)
 
     def _residuals(self, g: FloatArray) -> FloatArray:
-        """Residuals of every record about g, given at the nodes (F,)."""
+        """Return the residuals (n,) of all records about g, which is given at the nodes (F,)."""
         return self._y - self._at(g)
 
     def _measured(self, measurement: Measurement, values: FloatArray) -> FloatArray:
-        """Noisy sums (r,) of the records' values."""
+        """Return noisy sums (r,) of the values (n,) of all records."""
         if self._rng is None:
             return measurement.measure(values, cells=self._cells, weights=self._weights)
         return np.asarray(measurement.teaching(values, self._rng, cells=self._cells, weights=self._weights)[0])
 
 
 def measured_of(statistics: CellStatistics) -> Measured:
-    """One release as the filter reads it, in model units."""
+    """Convert a released statistic into queries with answers, which the filter reads, in model units."""
     distances = None if statistics.distances is None else _distances_of(statistics.distances)
     released, located = statistics.counts, statistics.positions
     counts = released if isinstance(released, CellCounts) else known_counts(released.numbers)

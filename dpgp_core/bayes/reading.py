@@ -1,8 +1,8 @@
-"""Released numbers, read again with any models, anywhere: spends nothing, and needs no record.
+"""Read a release again, with its own models or others, at any inputs. This is post-processing and needs no records.
 
-The difference of two groups' curves follows from the same numbers: f(x, a) - f(x, b) is linear in the curve. Under
-each model it is normal with mean m_a - m_b and variance V_aa + V_bb - 2 V_ab, the posterior covariance of both: common
-uncertainty cancels. The mixture of the models gives its quantiles.
+The difference of the curves of two groups follows from the same numbers, because f(x, a) - f(x, b) is linear in f.
+Under each model it is normal with mean m_a - m_b and variance V_aa + V_bb - 2 V_ab, where V is the posterior covariance
+of both curves, so that uncertainty that they have in common cancels. Its quantiles are those of the mixture of models.
 """
 
 from __future__ import annotations
@@ -36,13 +36,16 @@ from .settings import noise_sds_for
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CurvePosterior:
-    """The curve at P test inputs given one release, and the outcomes about it, in model units.
+    """Posterior of the curve at P test inputs given one release, in model units.
 
     Attributes:
-        curve: the models' predictions, with the local dispersion of outcomes where it was measured.
+        models: the M models of the mixture.
+        X_test: test inputs (P, D).
+        curve: predictions of the models, with the local dispersion of outcomes if it was measured.
         log_evidence: log density of the sums of outcomes under each model (M,).
-        covariances: computes Q (R, P) of each model and what change points add to the covariance of f (P, P), see
-            ``mixture.JointPosterior``. They are computed only on demand, because (P, P) is large for many test inputs.
+        covariances: function that returns, for each model, Q (R, P) and the covariance of f that is due to change
+            points (P, P), see ``mixture.JointPosterior``. They are computed on demand, because they are large if there
+            are many test inputs.
     """
 
     models: tuple[Model, ...]
@@ -52,7 +55,7 @@ class CurvePosterior:
     covariances: Callable[[], tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]]
 
     def joint(self) -> JointPosterior:
-        """The joint posterior of f at all test inputs."""
+        """Return the joint posterior of f at all test inputs."""
         shared, of_change_points = self.covariances()
         return JointPosterior(
             models=self.models,
@@ -67,13 +70,16 @@ class CurvePosterior:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleaseReading:
-    """One release and the models it is read by. It holds no outcome: all of it is post-processing.
+    """A release together with the models by which it is read. It contains released and public numbers only.
+
+    Either ``statistics`` is given, or ``filtered`` and ``measured`` are.
 
     Attributes:
+        models: the M models of the mixture.
         x_box: declared box of the inputs.
-        filtered: the mixture on public columns; None where every record has a column of its own.
-        measured: the release then, in model units.
-        statistics: the release where every record has a column of its own.
+        filtered: the filter on the columns of the release, if records share columns.
+        measured: the released measurements, in model units, if records share columns.
+        statistics: the release, if every record has a column of its own (``record_reading``).
     """
 
     models: tuple[Model, ...]
@@ -83,10 +89,10 @@ class ReleaseReading:
     statistics: Statistics | None = None
 
     def at(self, X_test: FloatArray) -> CurvePosterior:
-        """The posterior at X_test (P, D).
+        """Return the posterior at test inputs X_test (P, D).
 
         Raises:
-            ValueError: the columns of X_test do not fit, or a categorical one holds something else.
+            ValueError: the number of columns of X_test is wrong, or a categorical one contains a value that is no code.
         """
         check_columns(np.empty((1, len(self.x_box))), X_test)
         check_codes(X_test, self.x_box)
@@ -111,14 +117,14 @@ class ReleaseReading:
         )
 
     def log_evidence(self) -> FloatArray:
-        """Log density of the sums of outcomes, under each model (M,)."""
+        """Return the log density of the sums of outcomes under each model (M,)."""
         if self.statistics is not None:
             return read_records(self.statistics, self.models, self.statistics.X[:1]).log_evidence
         return self._read[1].state.log_evidence
 
     @cached_property
     def _read(self) -> tuple[Filter, Posterior]:
-        """The mixture with counts, and its posterior, the same for any test inputs."""
+        """The filter with the counts of the release, and its posterior. They do not depend on the test inputs."""
         assert self.filtered is not None
         assert self.measured is not None
         assert self.measured.counts is not None
@@ -130,10 +136,12 @@ class ReleaseReading:
 def read(
     statistics: Statistics | CellStatistics, models: Sequence[Model], *, change_points: bool = True
 ) -> ReleaseReading:
-    """A released statistic read with some models (M), in model units.
+    """Prepare a release for being read with given models.
 
     Args:
-        change_points: whether curves may have change points, see ``changepoints``; False for the models alone.
+        statistics: the release.
+        models: the M models of the mixture, in model units.
+        change_points: whether curves may have change points, see ``changepoints``.
     """
     if isinstance(statistics, Statistics):
         return ReleaseReading(models=tuple(models), x_box=statistics.x_box, statistics=statistics)
@@ -152,7 +160,7 @@ def read(
 
 
 def columns_of(statistics: CellStatistics) -> Columns:
-    """The public columns that a release measured over."""
+    """Return the public columns over which a release was measured."""
     box, periods = statistics.x_box, statistics.periods
     counts = statistics.counts
     if statistics.clusters is not None:
@@ -165,11 +173,12 @@ def columns_of(statistics: CellStatistics) -> Columns:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Refit:
-    """The curve under other models, weighted by their evidence, in the output's unit. Post-processing.
+    """Posterior of the curve under other models, weighted by their evidence. Values are in the unit of the outcome.
 
     Attributes:
-        mixture: of the models' predictions, kernels first; one draw, in model units.
-        midpoint, y_scale: y = midpoint + y_scale y'.
+        X_test: test inputs (P, D).
+        mixture: predictions of the models, of one draw, in model units. The noise variance varies fastest.
+        midpoint, y_scale: an outcome is midpoint + y_scale times its value in model units.
     """
 
     X_test: FloatArray
@@ -184,16 +193,24 @@ class Refit:
 
     @property
     def weights(self) -> FloatArray:
-        """Probability of each model given the release (M,), from equal prior weights."""
+        """Probability of each model given the release (M,), with equal prior weights."""
         return np.asarray(self.mixture.weights[0])
 
     @property
     def fit(self) -> Fit | None:
-        """Fit of the released numbers to these models, where clipping may be biased; intervals are widened by it."""
+        """How well the released numbers fit these models, by which intervals are widened; None if it is unknown."""
         return next(iter(self.mixture.fit), None)
 
     def interval(self, level: float, of: IntervalTarget = "function") -> tuple[FloatArray, FloatArray]:
-        """Central posterior intervals (P,), (P,): as much probability below as above; see ``Mixture.interval``."""
+        """Return the lower and upper ends (P,) of central posterior intervals.
+
+        Args:
+            level: probability of each interval, in (0, 1).
+            of: "function" for the curve, "outputs" for the outcome of one more record.
+
+        Raises:
+            ValueError: level is outside (0, 1), or ``of`` is unknown.
+        """
         low, high = self.mixture.interval(level, of)
         return self.midpoint + self.y_scale * low[0], self.midpoint + self.y_scale * high[0]
 
@@ -206,20 +223,20 @@ def refit(
     X_test: FloatArray,
     change_points: bool = False,
 ) -> Refit:
-    """Posterior of f at X_test given a released statistic, averaged over models. Spends nothing.
-
-    Later stages clip to narrow intervals, and every first one to the bounds; the moments of a clipped normal output
-    enter mean, intervals and evidence (``clipping.clipped``).
+    """Return the posterior of f at X_test given a release, averaged over chosen models. Spends no budget.
 
     Args:
-        statistics: a release; noisy counts and sums over cells where inputs are private too.
-        kernels: covariance functions of f, in squared model units, (y - midpoint) / y_scale. Where inputs are
-            categories, of the others; each is then taken for groups that share nothing, half, and nearly all.
-        noise_variances: variances > 0 of outputs about f; every pair is one model.
-        change_points: whether curves may have change points, as those of a release's own models may.
+        statistics: the release.
+        kernels: covariance functions of f, in squared model units; model units are (y - midpoint) / y_scale. If some
+            inputs are categories, they are kernels of the other inputs, and each is combined with the shares
+            ``TUNING.shared`` of the curve that groups have in common.
+        noise_variances: variances of outcomes about f, in squared model units. Every pair of a kernel and a noise
+            variance is one model.
+        X_test: test inputs (P, D).
+        change_points: whether curves may have change points, as in the models with which a release was made.
 
     Raises:
-        ValueError: no model, a variance is not positive, or the columns of X_test do not fit.
+        ValueError: there is no model, a variance is not positive, or X_test does not fit the inputs of the release.
     """
     if not kernels or not noise_variances:
         raise ValueError("give at least one kernel and one noise variance")
@@ -234,11 +251,12 @@ def refit(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Difference:
-    """First group's curve less the second's at P points, in the output's unit. Public.
+    """Posterior of the curve of a first group minus that of a second, at P points, in the unit of the outcome.
 
     Attributes:
-        X: points (P, D), of the first group.
-        mixture: of the difference, one draw, in model units.
+        X: the points (P, D), with the category of the first group.
+        mixture: the difference under each model, of one draw, in model units.
+        y_scale: size of a model unit in the unit of the outcome.
     """
 
     X: FloatArray
@@ -251,7 +269,7 @@ class Difference:
         return np.asarray(self.y_scale * self.mixture.mean[0])
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
-        """Ends (P,), (P,) of the interval that holds the difference of the curves with this probability.
+        """Return the lower and upper ends (P,) of central posterior intervals of the difference.
 
         Raises:
             ValueError: level is outside (0, 1).
@@ -269,18 +287,18 @@ def difference(
     of: str | None = None,
     models: Sequence[Model] | None = None,
 ) -> Difference:
-    """The curve of one group less that of another. Spends nothing.
+    """Return the posterior of the curve of one group minus that of another. Spends no budget.
 
     Args:
-        statistics: a release, of inputs of which one is a category.
-        first: one of its levels.
-        second: another.
-        X: points (P, D); their column of that category is not read.
-        of: name of the category; None where there is one.
-        models: of the curve, in model units; None for the automatic ones.
+        statistics: a release with at least one categorical input.
+        first: the category of the first group.
+        second: the category of the second group.
+        X: points (P, D). Their column of the categorical input is ignored.
+        of: name of the categorical input; None if there is only one.
+        models: models of the curve, in model units; None for those that Bayes cloaking makes.
 
     Raises:
-        ValueError: no input is that category, it has no such levels, or X does not fit.
+        ValueError: ``of`` is not a categorical input, it does not have these categories, or X does not fit.
     """
     column = _column(statistics, of)
     codes = [_code(statistics, column, level) for level in (first, second)]
@@ -296,9 +314,13 @@ def difference(
 
 
 def contrast(joint: JointPosterior) -> Mixture:
-    """F at the first half of a joint posterior's points less f at the second, point by point (P,); one draw.
+    """Return f at the first half of the points of a joint posterior minus f at the second half, as a mixture.
 
-    Variance = k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, q the columns of Q; curves of groups have no change_points.
+    With q the columns of Q, the variance at each pair of points is k_aa + k_bb - 2 k_ab - |q_a - q_b|^2. Curves of
+    groups have no change points.
+
+    Args:
+        joint: posterior at 2 P points.
     """
     P = len(joint.X_test) // 2
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []
@@ -318,7 +340,7 @@ def contrast(joint: JointPosterior) -> Mixture:
 
 
 def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
-    """The automatic models; rough ones only where the noise of a release of Bayes cloaking is known."""
+    """Return the models that Bayes cloaking makes, with rough ones if the noise of the release is known."""
     box = statistics.x_box
     noises, rough = noise_sds_for("any outcomes", box), 0.0
     if isinstance(statistics, CellStatistics):

@@ -1,11 +1,11 @@
-"""Reading a statistic in which every record has a column of its own, as other mechanisms than Bayes cloaking release
-it.
+"""Read a release of another mechanism than Bayes cloaking, in which every record has a column of its own.
 
-Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, with public B (r, n), o and u
-the middle and the width of each record's public interval, and w standard normal. With ``clipping.clipped``,
-z ~ B ((k + alpha (y - m) + rest - o) / u) + s w: a linear observation of y, A = B diag(alpha / u), with the noise
-covariance B diag(extra / u^2) B^T + s^2 I, whose moments k, alpha and extra come from the posterior m, v that earlier
-stages leave. No matrix of n x n is formed: K = Phi Phi^T + diag(noise). Everything here is post-processing of z.
+Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, where B (r, n) is public, o
+and u are the middle and the width of each record's public interval, and w is standard normal. The moments k, alpha and
+extra of a clipped normal variable (``gp.clipping.clipped``) follow from the posterior mean m and variance v of y after
+the previous stages. With them z = B ((k + alpha (y - m) + rest - o) / u) + s w is a linear observation of y with matrix
+A = B diag(alpha / u) and noise covariance B diag(extra / u^2) B^T + s^2 I. The prior covariance of y is
+Phi Phi^T + diag(noise), so that no matrix (n, n) is formed. Everything here is post-processing of z.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from ..measurement.statistics import Statistics
 from .mixture import Mixture
 from .model import Model
 
-_EXACT, _LOOSE = 1e-12, 1e-6  # share of the prior variance left out of the features of few and of many inputs
-_MANY = 1000  # records
+# share of the prior variance that the features leave out, for up to ``_MANY`` records and for more
+_EXACT, _LOOSE = 1e-12, 1e-6
+_MANY = 1000
 _LOG_TWO_PI = math.log(2 * math.pi)
 
 
 class RecordModel(NamedTuple):
-    """One model at n records and P test inputs: the covariance of (y, f_*) is phi phi^T + a diagonal.
+    """One model at n records and P test inputs. The prior covariance of (y, f_*) is phi phi^T plus a diagonal matrix.
 
     Attributes:
         phi: features (n + P, k), records first.
-        noise: variance of y that the features leave, (n,): the noise variance and the kernel's residual.
+        noise: variance of y without that of the features (n,): the noise variance and the error of the features.
         variance: prior variance of y at the records and of f at the test inputs (n + P,).
         weight: prior weight of the model.
     """
@@ -48,9 +49,10 @@ class RecordModel(NamedTuple):
 
 
 def record_models(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> list[RecordModel]:
-    """Every model at records X (n, D) and test inputs X_test (P, D); models of one kernel share their features.
+    """Return every model at records X (n, D) and test inputs X_test (P, D).
 
-    Pivots are chosen among the records only: given f there, the rest of f at a test input is independent of y.
+    Models with the same kernel share their features. Pivots are chosen among the records only, because given f at the
+    records, what the features leave out of f at a test input is independent of y.
     """
     n, both, tolerance = len(X), np.vstack([X, X_test]), _EXACT if len(X) <= _MANY else _LOOSE
     features, found = dict[object, FloatArray](), []
@@ -68,8 +70,8 @@ class RecordPosterior(NamedTuple):
     """Posterior of f at P test inputs under each of m models, in model units.
 
     Attributes:
-        curve: the mixture of the models' predictions.
-        shared: Q (R, P) of each model: the covariance of f is K_** - Q^T Q.
+        curve: the mixture of the predictions of the models.
+        cross_covariances: Q (R, P) of each model, with which the covariance of f is K_** - Q^T Q.
         log_evidence: log p(z | model) (m,).
     """
 
@@ -79,7 +81,7 @@ class RecordPosterior(NamedTuple):
 
 
 def read_records(statistics: Statistics, models: Sequence[Model], X_test: FloatArray) -> RecordPosterior:
-    """The posterior at X_test (P, D), in which outcomes are read as normal."""
+    """Return the posterior at X_test (P, D). Outcomes are assumed to be normal about the curve."""
     n, means, variances, shared, evidence = len(statistics.X), [], [], [], []
     for model in record_models(models, statistics.X, X_test):
         mean, variance, Q, log_density = _read(statistics, model)
@@ -98,7 +100,9 @@ def read_records(statistics: Statistics, models: Sequence[Model], X_test: FloatA
 
 
 def _read(statistics: Statistics, model: RecordModel) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Mean and variance of y at the records and f at the test inputs (n + P,), Q (R, n + P), and log p(z | model).
+    """Return the posterior of y at the records and f at the test inputs under one model.
+
+    The four values are the mean and the variance (n + P,), Q (R, n + P), and log p(z | model). In each stage
 
     S = A K_post A^T + B diag(extra / u^2) B^T + s^2 I = L L^T,    z - E z = z - B ((k - o) / u),
     Q' = L^-1 A K_post,    mean += Q'^T L^-1 (z - E z),    variance -= column norms of Q'.

@@ -1,4 +1,4 @@
-"""Settings of Bayes cloaking, and its promise."""
+"""Settings of Bayes cloaking, the guarantee that follows from them, and the models and stages that they imply."""
 
 from __future__ import annotations
 
@@ -48,7 +48,12 @@ BEYOND_PRIVATE_INPUTS = (
 
 
 def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
-    """Noise standard deviations of the mixture, over half the range; fewer if there are groups."""
+    """Return the noise standard deviations of the mixture, over half the range; there are fewer with groups.
+
+    Args:
+        reading: "yes/no" or "any outcomes".
+        x_box: declared (low, high) of each input, or its categories.
+    """
     if level_columns(x_box):
         return TUNING.yes_no_sds_of_groups if reading == "yes/no" else TUNING.noise_sds_of_groups
     if reading == "yes/no":
@@ -57,12 +62,12 @@ def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tup
 
 
 def _for_people(words: str) -> str:
-    """The same with the number of people, which is public where they count once, for that of records."""
+    """Return the words for a release in which each person counts once, and the number of people is public."""
     return words.replace("the number of records", "the number of people")
 
 
 def reading_for(kind: Kind) -> Reading:
-    """How a release of outcomes of this kind is read."""
+    """Return how the filter reads a release of outcomes of this kind."""
     return "yes/no" if kind == "yes/no" else "any outcomes"
 
 
@@ -72,17 +77,18 @@ class BayesSettings:
 
     Args:
         epsilon, delta: the budget of one draw.
-        protects: "outputs", where inputs are public; "inputs and outputs", where they are not: then sums over public
-            cells of the box are measured (1 to 3 input columns), aimed at where the records are.
-        kernels: declared covariances, in squared model units; each is mixed with its neighbours and with the automatic
-            models. None: the automatic models alone, made from box and bounds.
-        noise_variances: one per kernel, in squared model units; None: those of the automatic models.
-        stages: number of stages, from 1 to 10; None: six, or three if there are few people for the budget.
-        clip: half-width of an interval over the predictive standard deviation, > 0.
-        periods: of each input, in its unit, or None for an input that has none. The models then include curves that
-            repeat every week or year, and cells are divided by phase. None: no input has a period.
-        gap: relative gap of each strategy; a large one costs accuracy, never privacy. Strategies are planned anew in
-            each release, so the solver stops at thirty times this gap, up to 0.3.
+        protects: "outputs" if inputs are public, "inputs and outputs" if they are private. Private inputs need one to
+            three numerical inputs, and sums over equal cells of the box are measured.
+        kernels: declared covariance functions, in squared model units, each of which is mixed with its neighbours and
+            with the models that follow from box and bounds; None for the latter alone.
+        noise_variances: declared noise variance for each kernel, in squared model units; None for several values that
+            follow from the bounds.
+        stages: number of stages, from 1 to 10; None for six, or three if there are few people for the budget.
+        clip: half-width of the narrowest clipping interval over the predictive standard deviation, positive.
+        gap: relative gap of each strategy, positive. A large gap costs accuracy, never privacy. Strategies are planned
+            during each release, so that the solver stops at thirty times this gap, or at 0.3 if that is smaller.
+        periods: period of each input in its unit, or None for an input without one. The models then include curves that
+            repeat every week or year, for example, and cells are divided by phase. None if no input has a period.
 
     Raises:
         ValueError: a parameter is out of range.
@@ -112,12 +118,12 @@ class BayesSettings:
 
     @cached_property
     def noise_multiplier(self) -> float:
-        """Noise scale s of all stages together: they are (1 / s)-GDP."""
+        """Noise multiplier s of a draw: all its measurements together are (1 / s)-GDP."""
         return noise_multiplier(self.epsilon, self.delta)
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for one draw of all stages together, known before any output is read."""
+        """The guarantee of one draw, if each row counts. It is known before any private value is read."""
         inputs_too = self._inputs_too
         counts = "noisy counts of records in public cells and " if inputs_too else ""
         return Guarantee(
@@ -133,11 +139,16 @@ class BayesSettings:
         )
 
     def promise_for(self, dataset: Dataset) -> Guarantee:
-        """The promise for one draw of a data set: to people, where it says whose row each is."""
+        """Return the guarantee of one draw of a data set; for people, if the data set identifies them."""
         return self.promise_to(dataset.privacy_unit, people=dataset.person is not None)
 
     def promise_to(self, unit: str, *, people: bool) -> Guarantee:
-        """The promise for one draw, naming whom it is to: to people with all their rows, or to every row by itself."""
+        """Return the guarantee of one draw with its privacy unit.
+
+        Args:
+            unit: name of the privacy unit.
+            people: whether all rows of a person are protected together, or each row by itself.
+        """
         card = self.guarantee.for_unit(unit)
         if not people:
             return card
@@ -152,7 +163,7 @@ class BayesSettings:
 
     @property
     def checked_periods(self) -> Periods:
-        """``periods``; () where no input has one."""
+        """``periods`` after validation; () if no input has one."""
         return check_periods(self.periods, len(self.periods or ()))
 
     @property
@@ -160,10 +171,14 @@ class BayesSettings:
         return self.protects == "inputs and outputs"
 
     def split(self, kind: Kind, people: int) -> BudgetSplit:
-        """Shares of the budget that each measurement takes, from public numbers.
+        """Return how the budget is split over the measurements, which follows from public numbers.
 
-        Locations in cells are measured if there are many people for the budget; otherwise noise would leave open where
-        in their cells the records are.
+        Locations within cells are measured only if there are many people for the budget, because otherwise the noise on
+        them would be too large.
+
+        Args:
+            kind: kind of the outcome.
+            people: number of records, or of people if each counts once.
         """
         located = (
             self._inputs_too and people >= TUNING.many_to_locate * self.noise_multiplier and not self.checked_periods
@@ -173,10 +188,14 @@ class BayesSettings:
         )
 
     def stages_of(self, kind: Kind, people: int) -> int:
-        """Number of stages, from public numbers.
+        """Return the number of stages, which follows from public numbers.
 
-        Where outcomes are 0 or 1 there is one stage, which takes the whole range: none can be clipped, and so a second
-        has nowhere to look closer.
+        For yes/no outcomes there is one stage: every outcome is at one end of the range, so that no interval narrower
+        than the range would contain it, and later stages could not be more precise than the first.
+
+        Args:
+            kind: kind of the outcome.
+            people: number of records, or of people if each counts once.
         """
         if kind == "yes/no":
             return 1
@@ -191,12 +210,14 @@ class BayesSettings:
         reading: Reading = "any outcomes",
         people: float = 0.0,
     ) -> tuple[Model, ...]:
-        """The mixture, in model units.
+        """Return the models of the mixture, in model units.
 
         Args:
-            reading: kind of outcomes that a release was made for.
-            people: number of people; with enough of them for the budget, rough curves and small deviations from the
-                mean level can be seen.
+            x_box: declared (low, high) of each input, or its categories.
+            half_range: half the range of the outcomes, in model units.
+            reading: "yes/no" or "any outcomes".
+            people: number of records, or of people if each counts once. The weight of rough curves and of small
+                deviations from the mean level grows with it, see ``model.rough_share``.
         """
         noises = noise_sds_for(reading, x_box)
         rough = rough_share(people, self.noise_multiplier)
@@ -204,7 +225,7 @@ class BayesSettings:
         return with_periodic_models(plain, x_box, half_range, self.checked_periods, noises, rough)
 
     def models_of_release(self, statistics: CellStatistics) -> tuple[Model, ...]:
-        """The mixture, in model units, that a release of this mechanism was read with when it was made."""
+        """Return the models, in model units, with which a release of this mechanism was read when it was made."""
         low, high = statistics.bounds
         half_range = (high - low) / statistics.y_scale / 2
         return self.models(statistics.x_box, half_range, statistics.reading, statistics.n)
