@@ -1,1 +1,1 @@
-"""Sets where a function exceeds a level, from released paths."""
+"""Excursion sets, on which a function exceeds a threshold, estimated from released paths."""

@@ -1,7 +1,7 @@
-"""Search for the lengthscale, ridge and scale that describe excursion sets best, within a privacy budget.
+"""Search for the hyperparameters (lengthscale, ridge, scale) that estimate excursion sets best within a privacy budget.
 
-Constrained minimisation over (lengthscale, r, scale): a coarse logarithmic grid, then finer ones around the best.
-Settings are chosen on public or simulated targets; a search on private data would have to be paid for.
+The constrained minimisation evaluates a coarse logarithmic grid, and then finer grids around the best point. It must
+use public or simulated targets, because a search on private data would spend budget.
 """
 
 from __future__ import annotations
@@ -21,28 +21,29 @@ from ..kernels import Matern12
 from .sets import PROBABILITY_FLOOR, Targets, posterior_marginals
 
 EpsilonOfSetting = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-"""Map broadcast arrays (lengthscale, r, scale) to epsilon; inf where nothing is guaranteed."""
+"""Function that maps broadcast arrays (lengthscale, r, scale) to epsilon; inf if there is no guarantee."""
 Evaluate = Callable[[float, FloatArray, FloatArray], FloatArray]
-"""Map one lengthscale, r (R,) and scale (R, S) to losses (R, S)."""
+"""Function that maps one lengthscale, r (R,) and scale (R, S) to losses (R, S)."""
 Progress = Callable[[float], None]
-"""Receives the fraction of the work done, from 0 to 1."""
+"""Function that is called with the fraction of the work done, from 0 to 1."""
 Axes = tuple[FloatArray, ...]
 """Values of lengthscale, r and scale whose product is a grid."""
 
-_OFFSETS = np.array([-2, -1, 0, 1, 2]) / 2  # of the last grid step, around the best point so far
-_TIE = 1e-12  # relative difference of losses that rounding makes
-_HALVINGS = 20  # of the range of log scale: better than 1e-5 of it
+_OFFSETS = np.array([-2, -1, 0, 1, 2]) / 2  # points around the best one, in units of the last grid step
+_TIE = 1e-12  # relative difference of losses that is attributed to rounding errors
+_HALVINGS = 20  # number of bisections of the range of log scale, for a relative accuracy of 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
 class PathSetting:
-    """One choice of hyperparameters, its loss and its cost.
+    """A setting of the hyperparameters, with its loss and its epsilon.
 
     Attributes:
-        r: root of the ridge q, no unit.
-        scale: s of posterior sampling; for Hall's release its noise c, in model units.
+        lengthscale: lengthscale of the kernel, in input units.
+        r: square root of the ridge q, no unit.
+        scale: scale s of posterior sampling, or noise c of Hall's release, in model units.
         bce: integrated binary cross-entropy, mean over the targets, in nats.
-        epsilon: of the release.
+        epsilon: epsilon of the release.
     """
 
     lengthscale: float
@@ -54,7 +55,7 @@ class PathSetting:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchSpace:
-    """Where to search: for each hyperparameter (low, high, number of points), evenly spaced in the logarithm.
+    """Ranges of the search: (low, high, number of points) for each hyperparameter, evenly spaced in the logarithm.
 
     Raises:
         ValueError: a bound is not positive, low is above high, or there is no point.
@@ -73,15 +74,15 @@ class SearchSpace:
 
     @property
     def ranges(self) -> tuple[tuple[float, float, int], ...]:
-        """The three ranges, in the order of the axes."""
+        """Ranges of lengthscale, r and scale."""
         return self.lengthscale, self.r, self.scale
 
     def coarse(self) -> Axes:
-        """Return the coarse grid's axes."""
+        """Return the axes of the coarse grid."""
         return tuple(np.geomspace(*each) for each in self.ranges)
 
     def around(self, setting: PathSetting, level: int) -> Axes:
-        """Return the axes of refinement ``level`` >= 1: up to 5 points each, half the last step apart."""
+        """Return the axes of refinement ``level`` >= 1: up to 5 points each, at half the previous distance."""
         axes, best = [], (setting.lengthscale, setting.r, setting.scale)
         for (low, high, points), centre in zip(self.ranges, best, strict=True):
             step = math.log(high / low) / max(points - 1, 1) / 2 ** (level - 1)
@@ -98,13 +99,19 @@ def minimise(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> tuple[PathSetting, ...]:
-    """Find, for each budget, the setting of least loss whose epsilon keeps within it.
+    """Find, for each budget, the setting with the smallest loss whose epsilon is within the budget.
 
-    Besides the grid's scales, every (lengthscale, r) is tried at the smallest scale that each finite
-    budget allows: a private optimum lies there, and epsilon is taken to fall as the scale grows.
+    In addition to the scales of the grid, each pair (lengthscale, r) is evaluated at the smallest scale that a finite
+    budget allows, because a constrained optimum lies there. Epsilon is assumed to decrease in the scale.
 
     Args:
-        rounds: refinements around each budget's best point, each twice as fine.
+        evaluate: computes the losses.
+        epsilon_of_setting: computes epsilon.
+        budgets: largest epsilons allowed; inf for no constraint.
+        space: ranges of the search.
+        rounds: number of refinements around the best point of each budget, each with half the distances.
+        progress: is called with the fraction of the work done.
+        executor: runs evaluations in parallel.
 
     Raises:
         ValueError: no setting visited keeps within a budget.
@@ -118,7 +125,7 @@ def minimise(
         lengthscales, r, scales = axes
         borders = _smallest_scales(epsilon_of_setting, lengthscales, r, budgets, space.scale)
         grids = [np.concatenate([np.tile(scales, (len(r), 1)), border], axis=1) for border in borders]
-        # in order, wherever they are evaluated: ties go to the first
+        # Results are compared in a fixed order, wherever they are computed, so that ties are broken in the same way.
         evaluated = (executor.map if executor else map)(evaluate, list(lengthscales), [r] * len(grids), grids)
         for lengthscale, scale, losses in zip(lengthscales, grids, evaluated, strict=True):
             epsilons = np.broadcast_to(epsilon_of_setting(np.asarray(lengthscale), r[:, None], scale), scale.shape)
@@ -145,7 +152,10 @@ def _smallest_scales(
     budgets: Sequence[float],
     scale: tuple[float, float, int],
 ) -> FloatArray:
-    """Least scale within bounds that each of B finite budgets allows, (lengthscales, r, B); the top if none."""
+    """Return the smallest scale in the range that each of B finite budgets allows, or the largest scale if none does.
+
+    The shape is (lengthscales, r, B).
+    """
     limits = np.array([budget for budget in budgets if math.isfinite(budget)])
     shape = (len(lengthscales), len(r), len(limits))
     low, high = np.full(shape, math.log(scale[0])), np.full(shape, math.log(scale[1]))
@@ -166,7 +176,7 @@ def _better(
     budget: float,
 ) -> PathSetting:
     allowed = np.where(epsilons <= budget, losses, np.inf)
-    # losses that are equal but for rounding are ties, or the processor would decide
+    # Losses that are equal up to rounding errors count as ties. Otherwise the result would depend on the processor.
     least = float(allowed.min())
     at = np.unravel_index((allowed <= least + _TIE * abs(least)).argmax(), allowed.shape)
     if not least < best.bce - _TIE * abs(least):
@@ -190,20 +200,23 @@ def search(
     progress: Progress | None = None,
     executor: Executor | None = None,
 ) -> tuple[PathSetting, ...]:
-    """Minimise the mean BCE of p = Phi((mu_D - t) / (s sqrt(k_D))) subject to epsilon <= each budget.
+    """Minimise the mean binary cross-entropy of p = Phi((mu_D - t) / (s sqrt(k_D))) subject to epsilon <= budget.
 
-    One eigendecomposition per lengthscale and training set serves every r; s only scales the
-    deviation. The coarse grid serves all budgets, then each budget's best point is refined;
-    a point visited for one budget counts for all, so a looser budget is never worse.
+    One eigendecomposition per lengthscale and training set suffices for all r, and s only scales the standard
+    deviation. All budgets share the coarse grid, and then the best point of each budget is refined. Points that are
+    evaluated for one budget are considered for all, so a larger budget never has a larger loss.
 
     Args:
-        targets: public or simulated training sets with their true sets.
-        epsilon_of_setting: cost of a release, vectorised.
+        targets: public or simulated training sets with their true excursion sets.
+        epsilon_of_setting: computes the epsilon of a release, for arrays of settings.
         budgets: largest epsilons allowed; inf for no constraint.
-        rounds: refinements, each twice as fine.
+        space: ranges of the search; default ``SearchSpace()``.
+        rounds: number of refinements, each with half the distances.
+        progress: is called with the fraction of the work done.
+        executor: runs evaluations in parallel.
 
     Returns:
-        One setting per budget.
+        A setting for each budget.
 
     Raises:
         ValueError: no setting of the space keeps within a budget.
@@ -213,7 +226,7 @@ def search(
 
 
 def _posterior_losses(targets: Targets, lengthscale: float, r: FloatArray, scale: FloatArray) -> FloatArray:
-    """Mean BCE over the targets of posterior sampling, r (R,) and scale (R, S) -> (R, S)."""
+    """Return the mean loss (R, S) of posterior sampling over the targets, for r (R,) and scale (R, S), in nats."""
     kernel, total = Matern12(lengthscale=lengthscale), np.zeros(scale.shape)
     for X, y, truth in zip(targets.X, targets.y, targets.truth, strict=True):
         mean, variance = posterior_marginals(kernel, X, y, targets.grid, r * r)
@@ -222,7 +235,12 @@ def _posterior_losses(targets: Targets, lengthscale: float, r: FloatArray, scale
 
 
 def loss_of_margins(margin: FloatArray, scale: FloatArray) -> FloatArray:
-    """BCE (R, S) of Phi(margin / s), s (R, S), margin (R, P) positive on the right side of the threshold."""
+    """Return the binary cross-entropy (R, S) of p = Phi(margin / s), in nats.
+
+    Args:
+        margin: distances from the threshold (R, P), in standard deviations for s = 1, positive on the correct side.
+        scale: scales s (R, S).
+    """
     of_truth = ndtr(margin[:, None, :] / scale[:, :, None])
     np.clip(of_truth, PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR, out=of_truth)
     return np.asarray(-np.log(of_truth, out=of_truth).mean(axis=-1))

@@ -1,6 +1,6 @@
-"""Excursion sets {x : f(x) >= t}: their probability, the quality of an estimate, and data to try it on.
+"""Excursion sets {x : f(x) >= t}: their probabilities and the quality of an estimate.
 
-And pointwise posteriors on a grid, for many ridges at once.
+``posterior_marginals`` computes pointwise posteriors on a grid for many ridges at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..checks import check_positive
 from ..kernels import Kernel
 
 PROBABILITY_FLOOR = 1e-8
-"""Probabilities enter the cross-entropy no closer to 0 and 1 than this, so one point costs at most 18.4 nats."""
+"""Probabilities are clipped to this distance from 0 and 1 in the cross-entropy, so a point costs at most 18.4 nats."""
 CUTOFFS: FloatArray = np.linspace(0.01, 0.99, 99)
 """Candidate cutoffs of ``choose_cutoff``, no unit."""
 
@@ -29,7 +29,7 @@ class Targets:
         X: inputs (T, n, D), in input units.
         y: outputs (T, n), in model units.
         grid: test points (P, D), evenly spread so that a mean over them is an integral over the domain.
-        truth: (T, P), true where the target is at or above the threshold.
+        truth: membership of the true excursion sets (T, P): whether the target is at or above the threshold.
         threshold: t, in model units.
 
     Raises:
@@ -55,7 +55,7 @@ class Targets:
 
 
 def excursion_probability(mean: FloatArray, variance: FloatArray, threshold: float) -> FloatArray:
-    """Probability that a Gaussian value is at or above the threshold, Phi((mean - t) / sqrt(variance)).
+    """Return the probability that a Gaussian value is at or above the threshold, Phi((mean - t) / sqrt(variance)).
 
     Args:
         mean: any shape, in model units.
@@ -66,7 +66,7 @@ def excursion_probability(mean: FloatArray, variance: FloatArray, threshold: flo
 
 
 def iou(a: BoolArray, b: BoolArray) -> FloatArray:
-    """Intersection over union |a and b| / |a or b| along the last axis; 1 where both sets are empty.
+    """Return the intersection over union |a and b| / |a or b| along the last axis; 1 if both sets are empty.
 
     Args:
         a: membership of P grid points (..., P).
@@ -81,7 +81,7 @@ def iou(a: BoolArray, b: BoolArray) -> FloatArray:
 
 
 def binary_cross_entropy(p: FloatArray, truth: BoolArray) -> FloatArray:
-    """Mean over the grid of -log p inside the true set and -log(1 - p) outside it.
+    """Return the mean over the grid of -log p inside the true set and -log(1 - p) outside it.
 
     Probabilities are clipped to [eps, 1 - eps], eps = ``PROBABILITY_FLOOR`` = 1e-8.
 
@@ -98,13 +98,13 @@ def binary_cross_entropy(p: FloatArray, truth: BoolArray) -> FloatArray:
 
 
 def choose_cutoff(p: FloatArray, truth: BoolArray) -> float:
-    """Cutoff C for which {p >= C} has the largest mean IoU; among equals, the one nearest to 1/2.
+    """Return the cutoff C for which {p >= C} has the largest mean IoU; among equal ones, that nearest to 1/2.
 
-    To be used on validation data, apart from those that are then reported.
+    The data must be separate from those for which results are then reported.
 
     Args:
         p: excursion probabilities or vote shares (T, P).
-        truth: (T, P).
+        truth: membership of the true sets (T, P).
     """
     scores = np.array([iou(p >= cutoff, truth).mean() for cutoff in CUTOFFS])
     best = CUTOFFS[scores >= scores.max() - 1e-12]
@@ -112,22 +112,22 @@ def choose_cutoff(p: FloatArray, truth: BoolArray) -> float:
 
 
 def vote_share(paths: FloatArray, threshold: float) -> FloatArray:
-    """Share of L released paths at or above the threshold, (..., L, P) -> (..., P). Post-processing: costs nothing."""
+    """Return the share (..., P) of L released paths (..., L, P) at or above the threshold. This is post-processing."""
     share: FloatArray = (paths >= threshold).mean(axis=-2)
     return share
 
 
-_SMOOTHING = 2.0  # grid steps
+_SMOOTHING = 2.0  # standard deviation of the filter, in grid steps
 
 
 def smoothed(paths: FloatArray, side: int) -> FloatArray:
-    """Paths on a square grid after a Gaussian filter, (..., side^2) -> (..., side^2). Post-processing: costs nothing.
+    """Smooth paths (..., side^2) on a square grid by a Gaussian filter. This is post-processing.
 
-    Its standard deviation is 2 grid steps; beyond the edge, the edge's value continues.
+    The standard deviation of the filter is 2 grid steps. Values at the edge are continued beyond it.
 
     Args:
-        paths: values on a grid whose second coordinate runs fastest.
-        side: points along one edge of the grid.
+        paths: values on a grid whose second coordinate varies fastest.
+        side: number of points along one edge of the grid.
     """
     maps = paths.reshape(-1, side, side)
     return np.asarray(gaussian_filter(maps, (0, _SMOOTHING, _SMOOTHING), mode="nearest"), dtype=float).reshape(
@@ -136,7 +136,7 @@ def smoothed(paths: FloatArray, side: int) -> FloatArray:
 
 
 def effective_dimension(K: FloatArray, ridge: float) -> float:
-    """Number of directions that the data determine, d_eff = tr K (K + q I)^-1 = sum_i v_i / (v_i + q).
+    """Return the effective dimension d_eff = tr K (K + q I)^-1 = sum_i v_i / (v_i + q).
 
     Args:
         K: kernel matrix (n, n), no unit, with eigenvalues v_i.
@@ -150,21 +150,23 @@ def effective_dimension(K: FloatArray, ridge: float) -> float:
     return float((values / (values + ridge)).sum())
 
 
-_LEAST_VARIANCE = 1e-12  # of k_D, where rounding would make it negative
+_LEAST_VARIANCE = 1e-12  # smallest k_D, which rounding errors could make negative
 
 
 def posterior_marginals(
     kernel: Kernel, X: FloatArray, y: FloatArray, grid: FloatArray, ridges: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Posterior mean mu_D and variance k_D (both (R, P)) at every grid point for R ridges. Not private.
+    """Return the posterior mean mu_D and variance k_D (both (R, P)) at every grid point for R ridges. Not private.
 
-    K = U diag(v) U^T and A = K_*f U give, for every q without another factorisation,
+    With K = U diag(v) U^T and A = K_*f U, a single decomposition suffices for all q:
     mu = A (U^T y / (v + q)) and k_D = k(x, x) - A^2 / (v + q).
 
     Args:
         kernel: covariance function with k(x, x) = 1.
+        X: inputs (n, D).
         y: outputs (n,), in model units.
-        ridges: q = r^2 > 0, (R,).
+        grid: grid points (P, D).
+        ridges: ridges q = r^2 > 0 (R,).
     """
     v, U = np.linalg.eigh(kernel(X, X))
     A = kernel(grid, X) @ U

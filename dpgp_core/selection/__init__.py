@@ -1,1 +1,1 @@
-"""Private choice of kernel, lengthscale and noise."""
+"""Private selection of hyperparameters: kernel, lengthscale and noise variance."""

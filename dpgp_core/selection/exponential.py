@@ -1,4 +1,4 @@
-"""Private choice among R candidates: exponential mechanism, permute-and-flip, and the error of its result."""
+"""Private selection among R candidates by the exponential mechanism or permute-and-flip, and its expected error."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ _THEOREMS = {
 }
 
 _STEPS = 2**20
-_SLACK = 2  # steps: 1 for rounding to nearest, 1 for floating-point errors of the scores of up to half a step
+_SLACK = 2  # in steps: 1 for rounding to nearest, and 1 for floating-point errors of scores of up to half a step
 
 
 def selection_probabilities(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray:
-    """Exponential mechanism: probabilities (R,) proportional to exp(epsilon u_r / (2 Delta)).
+    """Return the probabilities (R,) of the exponential mechanism, proportional to exp(epsilon u_r / (2 Delta)).
 
     Args:
         scores: utilities u_r (R,), larger is better.
         sensitivity: Delta > 0, in the unit of the scores.
+        epsilon: budget of the selection, > 0.
 
     Raises:
         ValueError: scores are not a finite vector, or sensitivity or epsilon is not positive.
@@ -46,11 +47,12 @@ def selection_probabilities(scores: FloatArray, sensitivity: float, epsilon: flo
 
 
 def permute_and_flip_probabilities(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray:
-    """Permute-and-flip: exact probabilities (R,), P_r = p_r int_0^1 prod_{s != r} (1 - t p_s) dt.
+    """Return the exact probabilities (R,) of permute-and-flip, P_r = p_r int_0^1 prod_{s != r} (1 - t p_s) dt.
 
-    Here p_r = exp(epsilon (u_r - u_max) / (2 Delta)). Candidate r, tossed at a uniform time t, wins if its coin of
-    bias p_r shows heads and each other candidate has not been tossed by then or shows tails. Gauss-Legendre
-    quadrature is exact for this polynomial of degree R - 1 in t.
+    Here p_r = exp(epsilon (u_r - u_max) / (2 Delta)). Suppose that the coin of every candidate is tossed at a uniformly
+    random time. Candidate r, tossed at time t, is selected if its coin with probability p_r shows heads, and every
+    other candidate is tossed later or shows tails. Gauss-Legendre quadrature is exact for this polynomial of degree R -
+    1 in t.
 
     Arguments and errors as for ``selection_probabilities``.
 
@@ -70,16 +72,19 @@ def choose(
     mechanism: MechanismName = "exponential",
     rng: np.random.Generator | None = None,
 ) -> int:
-    """One private choice, the index of a candidate.
+    """Select a candidate privately and return its index.
 
-    A real choice (``rng`` None) is exact: scores are rounded to whole steps of Delta 2^-20, a public grid, and drawn by
-    rational arithmetic with the operating system's randomness. Rounding four scores moves u_r - u_q between
-    neighbours by at most two steps, and errors of half a step in each score by two more: Delta^ = 2^20 + 2 covers both.
+    A real selection (``rng`` None) is exact: scores are rounded to a public grid with steps of Delta 2^-20, and the
+    selection uses rational arithmetic and randomness of the operating system. The difference of two scores, compared
+    between neighbours, involves four scores. Rounding them changes it by at most two steps, and floating-point errors
+    of half a step in each score by two more. The sensitivity 2^20 + 2 of the rounded scores covers both.
 
     Args:
         scores: utilities u_r (R,), larger is better.
         sensitivity: Delta > 0, in the unit of the scores.
+        epsilon: budget of the selection, > 0.
         mechanism: "exponential" or "permute_and_flip".
+        rng: None for a real selection; a generator for a simulated one, which is not private.
 
     Raises:
         ValueError: as for ``selection_probabilities``, or the mechanism is unknown.
@@ -87,10 +92,11 @@ def choose(
     _check_mechanism(mechanism)
     tilts = _tilts(scores, sensitivity, epsilon)
     if rng is not None:
-        # the argmax of tilts + noise: Gumbel gives the exponential mechanism, exponential noise permute-and-flip
+        # The argmax of tilts + noise is the exponential mechanism for Gumbel noise, and permute-and-flip for
+        # exponential noise.
         noise = rng.gumbel if mechanism == "exponential" else rng.exponential
         return int(np.argmax(tilts + noise(size=len(tilts))))
-    # a score 2^80 steps below the best is chosen with a probability below exp(-2^50): no matter how far below it is
+    # A score more than 2^80 steps below the best has a probability below exp(-2^50), so it can be clipped there.
     steps = [round(max(float(u), -(2.0**80))) for u in (scores - scores.max()) / sensitivity * _STEPS]
     draw = exponential_mechanism if mechanism == "exponential" else permute_and_flip
     return draw(steps, Fraction(epsilon) / (2 * (_STEPS + _SLACK)))
@@ -99,10 +105,11 @@ def choose(
 def selection_guarantee(
     epsilon: float, unit: str = "one record's output", mechanism: MechanismName = "exponential"
 ) -> Guarantee:
-    """Promise of one private choice, pure epsilon-DP; the exponential mechanism is also (epsilon^2 / 8)-zCDP.
+    """Return the guarantee of one selection, epsilon-DP. The exponential mechanism is also (epsilon^2 / 8)-zCDP.
 
     Args:
-        unit: whom one record is about.
+        epsilon: budget of the selection.
+        unit: privacy unit, in words.
         mechanism: "exponential" or "permute_and_flip".
 
     Raises:
@@ -130,14 +137,14 @@ def selection_guarantee(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SelectionTable:
-    """Effect of a private choice, for R candidates and E regression epsilons. Not private: for teaching.
+    """Effect of a private selection among R candidates for E values of the regression's epsilon. Not private.
 
     Attributes:
-        epsilons: regression epsilons (E,); inf for a release without noise.
-        probabilities: chance that each candidate is chosen (R, E), when accuracy at that epsilon is the utility.
-        rmse: held-out RMSE without noise (R,), in the output's unit.
-        private_rmse: sqrt(expected SSE / N) of the private release (R, E), in the output's unit.
-        selected_rmse: the same after the private choice (E,): its expected SSE averaged over the choice.
+        epsilons: epsilon of the regression (E,); inf for a release without noise.
+        probabilities: probability that each candidate is selected (R, E), if accuracy at that epsilon is the utility.
+        rmse: held-out RMSE without noise (R,), in the unit of the output.
+        private_rmse: sqrt(expected SSE / N) of the private release (R, E), in the unit of the output.
+        selected_rmse: the same after the selection (E,), with the expected SSE averaged over the selected candidate.
     """
 
     epsilons: tuple[float, ...]
@@ -157,14 +164,15 @@ def selection_table(
     unproven: bool = False,
     mechanism: MechanismName = "exponential",
 ) -> SelectionTable:
-    """Tabulate choice and error for each regression epsilon; milliseconds, no draws, no refits.
+    """Tabulate selection probabilities and errors for each epsilon of the regression, in closed form.
 
     Args:
-        scores: the grid's cross-validation.
-        regression_epsilons: > 0, of the release that follows; inf for none.
-        delta: of that release.
-        calibration: of that release, see ``noise_multiplier``.
-        unproven: as there.
+        scores: cross-validation of the candidates.
+        epsilon: budget of the selection, > 0.
+        regression_epsilons: epsilon > 0 of the release that follows; inf for one without noise.
+        delta: delta of that release.
+        calibration: calibration of that release, see ``noise_multiplier``.
+        unproven: see ``noise_multiplier``.
         mechanism: "exponential" or "permute_and_flip".
 
     Raises:
@@ -195,7 +203,7 @@ def _check_mechanism(mechanism: str) -> None:
 
 
 def _tilts(scores: FloatArray, sensitivity: float, epsilon: float) -> FloatArray:
-    """Exponents epsilon (u_r - u_max) / (2 Delta) <= 0, shape (R,)."""
+    """Return the exponents epsilon (u_r - u_max) / (2 Delta) <= 0, shape (R,)."""
     check_positive("sensitivity", sensitivity)
     check_positive("epsilon", epsilon)
     if scores.ndim != 1 or len(scores) == 0 or not np.isfinite(scores).all():

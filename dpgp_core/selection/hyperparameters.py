@@ -1,8 +1,10 @@
-"""Private choice of kernel and noise variance for the sparse DP-GP: by evidence at no cost, or on held-out records.
+"""Private selection of kernel and noise variance for the sparse DP-GP.
 
-On held-out records all candidates are fitted and scored at once; or by repeated private runs: draw a candidate, fit it,
-score it privately, keep the best (Liu & Talwar). Those scores are means by CoinPress: of bounded numbers whose bounds
-are far too wide, tightened step by step.
+There are three methods. ``choose_by_evidence`` uses the evidence of the released statistics and needs no further
+budget. ``choose_jointly`` fits all candidates on one half of the records and scores them on the other.
+``choose_liu_talwar`` repeats private runs: each run takes a random candidate, fits it and scores it privately, and the
+best one is published. Scores of these runs are means by CoinPress, which tightens wide bounds of the values step by
+step.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from .exponential import choose
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """One setting to choose from: kernel and noise variance > 0, in model units. Public."""
+    """A setting that may be selected: kernel and noise variance > 0, in model units. Public."""
 
     kernel: Stationary
     noise_variance: float
@@ -47,14 +49,14 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HyperparameterChoice:
-    """The outcome of a private choice; all of it may be published.
+    """Result of a private selection. All of it may be published.
 
     Attributes:
-        index: of the chosen candidate; None if none could be chosen.
-        fit: the chosen model, covered by ``guarantee``; None if none could be chosen.
-        scores: of every candidate (R,) where they may be published (evidence), else None.
-        guarantee: the promise for choice and fit together.
-        message: the outcome in words, for the reader.
+        index: index of the selected candidate; None if none could be selected.
+        fit: fit of the selected candidate, covered by ``guarantee``; None if none could be selected.
+        scores: score of every candidate (R,), in nats, if these may be published (evidence), else None.
+        guarantee: guarantee of selection and fit together.
+        message: the result in words.
     """
 
     index: int | None = None
@@ -70,19 +72,22 @@ def choose_by_evidence(
     dataset: Dataset,
     rng: np.random.Generator | None = None,
 ) -> HyperparameterChoice:
-    """Release the statistics once and choose the candidate of highest evidence: post-processing, no further cost.
+    """Release the statistics once and select the candidate with the highest evidence, which is post-processing.
 
-    A and B do not depend on the noise variance. They are whitened with the mechanism's kernel, the reference: under
-    candidate theta the weights have prior P = L^-1 K_theta L^-T. The reference should have the shortest
-    lengthscale of the candidates, and inducing inputs at most about 1.6 of it apart all over the box: a
-    function beyond its features is beyond all candidates. Its noise variance is not used. Noise variances are
-    distinguished only weakly: m sums say little about the n residuals.
+    A and B do not depend on the noise variance. They are whitened with the kernel of the mechanism, the reference
+    kernel. Under candidate theta the weights have the prior covariance P = L^-1 K_theta L^-T. The reference kernel
+    should have the shortest lengthscale of all candidates, and inducing inputs at a distance of at most about 1.6
+    lengthscales everywhere in the box, because functions that its features cannot represent are not represented under
+    any candidate. Its noise variance is not used. Noise variances are identified only weakly, because m sums contain
+    little information about the n residuals.
 
     score_theta = log N(A; 0, B P B + R), see ``errors_in_variables``
 
     Args:
-        mechanism: variant "whitened".
-        dataset: all of it is used for the fit.
+        mechanism: mechanism with the variant "whitened".
+        candidates: candidates, at least one.
+        dataset: data set, of which all records are used for the fit.
+        rng: None for a real release; a generator for a simulated one.
 
     Raises:
         ValueError: no candidates, or the mechanism is the paper's variant.
@@ -107,7 +112,7 @@ def choose_by_evidence(
     )
 
 
-LOG_DENSITY_RANGE = 10.0  # of one record's score, in nats
+LOG_DENSITY_RANGE = 10.0  # width of the interval to which the score of a record is clipped, in nats
 
 
 def choose_jointly(
@@ -116,16 +121,18 @@ def choose_jointly(
     dataset: Dataset,
     rng: np.random.Generator | None = None,
 ) -> HyperparameterChoice:
-    """Release the statistics of every distinct kernel on one half, then choose on the other half's log-likelihood.
+    """Release the statistics of every distinct kernel on one half of the records, and select by the other half.
 
-    With K distinct kernels each release has noise multiplier sqrt(K) s' (Gaussian composition: exact where the worst
-    neighbour flips an output, as it moves all kernels' statistics at once). The exponential mechanism scores
-    sum_i clip(log N(y_i; mu_i, var_i + noise variance), U - range, U), U the highest density of any candidate.
-    One record is in one half only, so both steps together cost the larger of the two, not their sum.
+    With K distinct kernels each release has the noise multiplier sqrt(K) s' (Gaussian composition). The exponential
+    mechanism selects by the score sum_i clip(log N(y_i; mu_i, var_i + noise variance), U - range, U), where U is the
+    highest log density of any candidate. A record is in one half only, so the privacy loss of both steps together is
+    the larger of the two, not their sum.
 
     Args:
-        mechanism: gives budget, variant and inducing inputs; its kernel and noise variance are not used.
-        dataset: even rows are fitted, odd rows are scored.
+        mechanism: defines budget, variant and inducing inputs. Its kernel and noise variance are not used.
+        candidates: candidates, at least one.
+        dataset: data set, of which even rows are fitted and odd rows are scored.
+        rng: None for a real release; a generator for a simulated one.
 
     Raises:
         ValueError: no candidates, or fewer than two records.
@@ -164,12 +171,12 @@ def choose_jointly(
 
 
 def with_candidate(mechanism: SparseVariational, candidate: Candidate) -> SparseVariational:
-    """The same mechanism with a candidate's kernel and noise variance."""
+    """Return the mechanism with the kernel and noise variance of a candidate."""
     return replace(mechanism, kernel=candidate.kernel, noise_variance=candidate.noise_variance)
 
 
 def halves(dataset: Dataset) -> tuple[Dataset, Dataset]:
-    """Even and odd rows: a public split, so a replaced record stays in its half.
+    """Return the even and the odd rows. The split is public, so a replaced record stays in its half.
 
     Raises:
         ValueError: there are fewer than two records.
@@ -181,41 +188,47 @@ def halves(dataset: Dataset) -> tuple[Dataset, Dataset]:
 
 
 def log_densities(fit: SparseFit, candidate: Candidate, dataset: Dataset) -> FloatArray:
-    """Log N(y_i; mu_i, var_i + noise_variance) of each record (n,), x clipped to the box, in model units. Private."""
+    """Return log N(y_i; mu_i, var_i + noise_variance) of each record (n,), in model units. Not private.
+
+    Inputs are clipped to the box.
+    """
     mean, variance = fit.posterior.predict(np.clip(dataset.X, *np.array(dataset.x_box).T))
     total = variance + candidate.noise_variance
     return -0.5 * (np.log(2 * math.pi * total) + (dataset.standardised() - mean) ** 2 / total)
 
 
 def check_candidates(candidates: Sequence[Candidate]) -> None:
-    """Raise ValueError unless there are any."""
+    """Raise ValueError unless there is at least one candidate."""
     if len(candidates) < 1:
         raise ValueError("there are no candidates to choose from; give at least one")
 
 
 _STEPS = 12
-_LAST_SHARE = 0.75  # of rho, for the last step; the others share the rest equally
-_SD = 1.0  # that the numbers are taken to have at most
-_FAILURE = 0.01  # chance of it in each step that the interval's width is chosen for
+_LAST_SHARE = 0.75  # share of rho of the last step; the other steps share the rest equally
+_SD = 1.0  # assumed upper bound on the standard deviation of the values
+_FAILURE = 0.01  # probability, in each step, that the next interval does not contain the mean
 
 
 def private_mean(
     values: FloatArray, centre: float, radius: float, rho: float, rng: np.random.Generator | None = None
 ) -> float:
-    """CoinPress: the private mean of ``values`` (n,), n public, from the public interval centre +- radius.
+    """Return a private mean of ``values`` (n,) by CoinPress, given a public interval centre +- radius.
 
-    Each step t clips to the interval widened by sd sqrt(2 log(2n / beta)), whose half-width is w_t, and releases
-        m_t = mean + N(0, (2 w_t / n)^2 / (2 rho_t));
-    the next interval is m_t +- sqrt(2 log(2 / beta) (sd^2 / n + (2 w_t / n)^2 / (2 rho_t))). The last m_t counts.
-    One number moves a clipped mean by at most 2 w_t / n: step t is rho_t-zCDP whatever the numbers are, and all
-    together, being Gaussian, have mu^2 / 2 = rho. That they are spread like a Gaussian of this sd is needed for
-    accuracy only. Each step is a ``Measurement`` of one number, the sum of the scaled values.
+    Step t clips the values to the interval widened by sd sqrt(2 log(2n / beta)), which has half-width w_t, and releases
+        m_t = mean + N(0, (2 w_t / n)^2 / (2 rho_t)).
+    The next interval is m_t +- sqrt(2 log(2 / beta) (sd^2 / n + (2 w_t / n)^2 / (2 rho_t))). The result is the last
+    m_t.
+
+    One value moves a clipped mean by at most 2 w_t / n. Step t is therefore rho_t-zCDP for all values, and because all
+    steps are Gaussian, they have mu^2 / 2 = rho together. Only the accuracy depends on the assumption that the values
+    have a normal distribution with this sd. Each step is a ``Measurement`` of one number, the sum of the scaled values.
 
     Args:
-        values: finite numbers (n,), n >= 1. Private.
-        centre: of the public interval, in the unit of the values.
-        radius: of the public interval, > 0, in the same unit.
-        rho: zCDP budget > 0 of all steps.
+        values: finite numbers (n,), n >= 1. Private, but n is public.
+        centre: centre of the public interval, in the unit of the values.
+        radius: half-width > 0 of the public interval, in the same unit.
+        rho: zCDP budget > 0 of all steps together.
+        rng: None for a real release; a generator for a simulated one.
 
     Raises:
         ValueError: there are no values, or radius or rho is not positive.
@@ -245,7 +258,7 @@ def private_mean(
 
 
 def _shares(rho: float) -> tuple[float, ...]:
-    """Budget of each step, adding up to rho."""
+    """Return the budget of each step. They add up to rho."""
     early = (1 - _LAST_SHARE) / (_STEPS - 1)
     return (early * rho,) * (_STEPS - 1) + (_LAST_SHARE * rho,)
 
@@ -257,17 +270,19 @@ def choose_liu_talwar(
     rng: np.random.Generator | None = None,
     gamma: float = 0.01,
 ) -> HyperparameterChoice:
-    """The paper's choice: after each run stop with chance gamma, or after T runs; publish the best run so far.
+    """Select by the method of the paper: repeat private runs, and publish the best one.
 
-    Each run is (e, d)-DP, the whole (epsilon, delta)-DP, see ``liu_talwar_constants``. Scores outside the public
-    interval are refused; if all are, nothing is chosen.
+    After each run the selection stops with probability gamma, and after T runs in any case. Each run is (e, d)-DP and
+    the whole selection (epsilon, delta)-DP, see ``liu_talwar_constants``. Scores outside the public interval are
+    refused. If all scores are refused, nothing is selected.
 
     Args:
-        mechanism: gives the whole budget, variant and inducing inputs; its kernel and noise variance are not used.
-        dataset: even rows are fitted, odd rows are scored.
-        rng: None for a real choice, with exact noise from the operating system, whose randomness also seeds the draws
-            of candidates and of the number of runs; a generator for a numbered one, for teaching only.
-        gamma: chance in (0, 1) of stopping after each run.
+        mechanism: defines the whole budget, variant and inducing inputs. Its kernel and noise variance are not used.
+        candidates: candidates, at least one.
+        dataset: data set, of which even rows are fitted and odd rows are scored.
+        rng: None for a real selection with exact noise; candidates and the number of runs are then also random by the
+            operating system. A generator for a simulated one.
+        gamma: probability in (0, 1) of stopping after each run.
 
     Raises:
         ValueError: no candidates, fewer than two records, or the budget is too small for this gamma.
@@ -300,17 +315,21 @@ def best_of_random_runs(
     loss: PrivacyLoss,
     theorem: str,
 ) -> HyperparameterChoice:
-    """The best of a random number of runs: a random candidate, its fit on one half, its mean density on the other.
+    """Return the best of a random number of runs.
+
+    Each run fits a random candidate on one half of the records, and scores it by the mean log density on the other
+    half.
 
     Args:
-        mechanism: gives the whole budget, variant and inducing inputs; its kernel and noise variance are not used.
-        dataset: even rows are fitted, odd rows are scored.
-        rng: as for ``choose_liu_talwar``.
-        number: draws the number of runs, whose law is public.
-        multiplier: of the noise of one run's fit.
-        rho: zCDP budget of one run's score.
-        loss: of the whole choice.
-        theorem: by which it spends that.
+        mechanism: defines the whole budget, variant and inducing inputs. Its kernel and noise variance are not used.
+        candidates: candidates, at least one.
+        dataset: data set, of which even rows are fitted and odd rows are scored.
+        rng: see ``choose_liu_talwar``.
+        number: function that samples the number of runs, whose distribution is public.
+        multiplier: noise multiplier of the fit of one run.
+        rho: zCDP budget of the score of one run.
+        loss: privacy loss of the whole selection.
+        theorem: theorem by which the selection has this loss.
 
     Raises:
         ValueError: no candidates, or fewer than two records.
@@ -330,12 +349,12 @@ def best_of_random_runs(
         index = int(public.integers(len(models)))
         model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
         fit = model.fit_statistics(noisy(*sums[model.kernel], rng), train)
-        # highest density of the noise alone, and the density 2 R_y away from a perfect prediction
+        # The interval reaches from the log density at a distance of 2 R_y from the prediction to the highest one.
         radius = (R_y / sigma) ** 2
         centre = -math.log(2 * math.pi) / 2 - math.log(sigma) - radius
         values = np.clip(log_densities(fit, candidates[index], validate), centre - radius, centre + radius)
         score = private_mean(values, centre, radius, rho, rng)
-        if highest < score <= centre + radius:  # beyond, it is impossible
+        if highest < score <= centre + radius:  # no true score exceeds the upper end
             highest, best = score, (index, fit)
     promise = mechanism.promise_for(dataset)
     guarantee = replace(
@@ -345,7 +364,7 @@ def best_of_random_runs(
         assumptions=(*promise.assumptions, "candidates, split and the law of the number of runs are public"),
     )
     if best is None:
-        # not how many runs there were: their number is no part of the output that the theorems cover
+        # The number of runs is not stated, because the theorems do not cover its publication.
         message = "nothing was chosen: the score of every run was refused as impossible; raise epsilon"
         return HyperparameterChoice(guarantee=guarantee, message=message)
     index, fit = best
@@ -355,5 +374,5 @@ def best_of_random_runs(
 
 
 def _public(rng: np.random.Generator | None) -> np.random.Generator:
-    """Source of randomness that depends on no record: candidates and the number of runs."""
+    """Return the source of randomness for candidates and for the number of runs, which depend on no record."""
     return np.random.default_rng() if rng is None else rng

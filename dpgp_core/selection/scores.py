@@ -1,8 +1,8 @@
-"""Scores of a private choice of hyperparameters: cross-validated squared errors, and their sensitivity to one record.
+"""Scores for private selection of hyperparameters: cross-validated squared errors, and their sensitivity to one record.
 
-The utility of candidate r at a regression epsilon is u_r = -(SSE_r + (d s')^2 sum_k tr M_rk): held-out squared error
-plus expected squared noise of the private release. Only SSE_r depends on the outputs, so one sensitivity serves every
-regression epsilon.
+The utility of candidate r, for a given epsilon of the regression, is u_r = -(SSE_r + (d s')^2 sum_k tr M_rk): the
+negative sum of the held-out squared error and the expected squared noise of the private release. Only SSE_r depends on
+the outputs, so the sensitivity is the same for every epsilon of the regression.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from ..checks import check_positive
 from ..evaluation.cross_validation import FoldPlan
 from ..table import Dataset
 
-_ROUND_UP = 1 + 1e-9  # covers rounding in the scores and in the sensitivity itself
-_LEAST = 1e-6  # of d^2, for candidates that agree to rounding
+_ROUND_UP = 1 + 1e-9  # covers rounding errors of the scores and of the sensitivity itself
+_LEAST = 1e-6  # smallest sensitivity relative to d^2, for candidates that agree up to rounding errors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GridScores:
-    """Cross-validation of R candidates, before any regression epsilon is named. In model units.
+    """Cross-validation of R candidates, for any epsilon of the regression. In model units.
 
     Attributes:
-        sse: held-out sum of squares of the noise-free release (R,). Not private.
-        compared: scores behind the utilities (R,): ``sse``, or its clipped form. Not private.
-        noise_trace: sum_k tr M_k (R,), for noise multiplier 1 and unit change of one output. Public.
-        sensitivity: Delta of ``compared``, in squared model units. Public.
+        sse: held-out sum of squared errors of the release without noise (R,). Not private.
+        compared: scores from which utilities are computed (R,): ``sse``, or its clipped form. Not private.
+        noise_trace: sum_k tr M_k (R,), for noise multiplier 1 and a unit change of one output. Public.
+        sensitivity: sensitivity Delta of ``compared``, in squared model units. Public.
         tested: number N of held-out predictions.
         d: largest change of one output.
+        y_scale: constant by which outputs are divided.
     """
 
     sse: FloatArray
@@ -44,11 +45,11 @@ class GridScores:
     y_scale: float
 
     def expected_noise(self, noise_multiplier: float) -> FloatArray:
-        """(d s')^2 sum_k tr M_k, shape (R,), in squared model units."""
+        """Return the expected squared noise (d s')^2 sum_k tr M_k of each candidate (R,), in squared model units."""
         return (self.d * noise_multiplier) ** 2 * self.noise_trace
 
     def rmse(self, squared_errors: FloatArray) -> FloatArray:
-        """sqrt(squared errors / N) in the output's unit, any shape."""
+        """Return sqrt(squared errors / N), any shape, in the unit of the output."""
         return self.y_scale * np.sqrt(squared_errors / self.tested)
 
 
@@ -56,10 +57,10 @@ def grid_scores(plans: Sequence[FoldPlan], dataset: Dataset, clip: float | None 
     """Score a grid of candidates on one data set.
 
     Args:
-        plans: one per candidate, at least two, all with the same folds.
-        dataset: supplies y, its bounds and its scale.
-        clip: None compares plain SSEs, with ``difference_sensitivity``; a number B (model units) compares clipped ones,
-            with ``sse_sensitivity``.
+        plans: plan of each candidate, at least two, all with the same folds.
+        dataset: data set with outputs, their bounds and their scale.
+        clip: None for plain SSEs with ``difference_sensitivity``; a number B (model units) for SSEs of clipped
+            residuals with ``sse_sensitivity``.
 
     Raises:
         ValueError: fewer than two candidates, their folds differ, or clip is not positive.
@@ -78,18 +79,19 @@ def grid_scores(plans: Sequence[FoldPlan], dataset: Dataset, clip: float | None 
 
 
 def difference_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
-    """Half the largest change of any SSE_r - SSE_q between neighbours, (units of d)^2. No clipping, no slack.
+    """Return half the largest change of any SSE_r - SSE_q between neighbours, in squared units of d. It is exact.
 
-    SSE_r = y^T G_r y with G_r = R_r^T R_r. Both mechanisms here look at differences of utilities only, so a change
-    common to all candidates costs nothing and "u_r - u_q moves by at most 2 Delta" is all that their proofs use.
+    SSE_r = y^T G_r y with G_r = R_r^T R_r. The exponential mechanism and permute-and-flip depend on differences of
+    utilities only. Their proofs use only that u_r - u_q changes by at most 2 Delta, so a change that is common to all
+    candidates does not matter.
 
-    Proof. Let H = G_r - G_q, g = |H_jj|, h = d/2, and let y_j move within [-h, h]. The difference moves as
-    H_jj y_j^2 + 2 y_j t with t = sum_{l != j} H_jl y_l, |t| <= s = h sum_{l != j} |H_jl|. A quadratic's range over
-    [-h, h] grows with |t|, and equals 4 h s if its vertex lies outside (s >= g h), else (g h + s)^2 / g. The signs
-    y_l = h sign(H_jl) attain it.
+    Proof. Let H = G_r - G_q, g = |H_jj|, h = d/2, and let y_j vary within [-h, h]. The difference is then a quadratic
+    H_jj y_j^2 + 2 y_j t plus a constant, with t = sum_{l != j} H_jl y_l and |t| <= s = h sum_{l != j} |H_jl|. The range
+    of a quadratic over [-h, h] grows with |t|. It is 4 h s if the vertex lies outside (s >= g h), and (g h + s)^2 / g
+    otherwise. The outputs y_l = h sign(H_jl) attain it.
 
     Args:
-        plans: one per candidate, at least two.
+        plans: plan of each candidate, at least two.
         d: largest change of one output, in model units; outputs lie in [-d/2, d/2].
 
     Raises:
@@ -102,18 +104,21 @@ def difference_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
 
 
 def sse_sensitivity(plans: Sequence[FoldPlan], d: float, clip: float | None = None) -> float:
-    """Sensitivity of ``clipped_sse``: max over candidates and records j of sum_i (2 B delta_ij - delta_ij^2).
+    """Return the sensitivity of ``clipped_sse`` to the output of one record.
 
-    Proof. When y_j moves by at most d, held-out residual i moves by at most d |R_ij| (row i of the residual map: 1
-    if it tests j, else the prediction's weight of j, or 0), and clipping to +-B moves it no further:
-    delta_ij = min(d |R_ij|, B). For e, e' in [-B, B] at distance t, |e^2 - e'^2| = t |e + e'| <= t (2 B - t), which
-    grows with t up to t = B, where it is B^2. Sum over i: a record tested in several folds counts in each.
-    Clipping predictions to the public range first is 1-Lipschitz too, and changes none of this.
+    It is the maximum over candidates and records j of sum_i (2 B delta_ij - delta_ij^2), delta_ij = min(d |R_ij|, B).
+
+    Proof. If y_j moves by at most d, held-out residual i moves by at most d |R_ij|, where entry R_ij of the residual
+    map is 1 if i tests j, the weight of y_j in the prediction if j is in the training set, and 0 otherwise. Clipping to
+    [-B, B] does not increase this distance, and the residual moves by at most delta_ij. For e, e' in [-B, B] at
+    distance t, |e^2 - e'^2| = t |e + e'| <= t (2 B - t), which grows with t up to t = B, where it is B^2. The changes
+    add up over i; a record that is tested in several folds counts in each. Clipping the predictions to the public range
+    first is also 1-Lipschitz and changes nothing.
 
     Args:
-        plans: one per candidate.
+        plans: plan of each candidate.
         d: largest change of one output, in model units.
-        clip: B in model units; default d, which no residual exceeds once predictions lie in the public range.
+        clip: B in model units; default d, which no residual exceeds if predictions lie in the public range.
 
     Raises:
         ValueError: no candidate, their folds differ, or d or clip is not positive.
@@ -126,12 +131,13 @@ def sse_sensitivity(plans: Sequence[FoldPlan], d: float, clip: float | None = No
 
 
 def published_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
-    """INVALID, for comparison only: 9 d^2 + the K - 1 largest d^2 max_j |c_jk|^2, the largest over candidates.
+    """Return the published sensitivity, which is WRONG and serves for comparison only.
 
-    Moving predictions by delta changes |r|^2 by 2 delta . r + |delta|^2; the published argument drops the first term.
+    It is the largest over candidates of 9 d^2 plus the K - 1 largest d^2 max_j |c_jk|^2. Moving predictions by delta
+    changes |r|^2 by 2 delta . r + |delta|^2, and the published argument omits the first term.
 
     Args:
-        plans: one per candidate.
+        plans: plan of each candidate.
         d: largest change of one output, in model units.
 
     Raises:
@@ -145,9 +151,12 @@ def published_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
 
 
 def clipped_sse(plan: FoldPlan, y: FloatArray, d: float, clip: float | None = None) -> float:
-    """Held-out sum of squares, predictions clipped to [-d/2, d/2], residuals to +-B; see ``sse_sensitivity``.
+    """Return the held-out sum of squares with clipped predictions and residuals. Not private.
+
+    Predictions are clipped to [-d/2, d/2] and residuals to [-B, B]; see ``sse_sensitivity``.
 
     Args:
+        plan: plan of a candidate.
         y: outputs (n,) in model units, within [-d/2, d/2].
         d: largest change of one output, in model units.
         clip: B in model units; default d.
@@ -159,10 +168,10 @@ def clipped_sse(plan: FoldPlan, y: FloatArray, d: float, clip: float | None = No
 
 
 def _quadratic_range(H: FloatArray, h: float) -> FloatArray:
-    """Largest change of y^T H y, |y_l| <= h, when y_j alone moves: one value per j, shape (n,)."""
+    """Return the largest change of y^T H y, |y_l| <= h, if only y_j changes, for each j (n,)."""
     g = np.abs(np.diag(H))
     s = h * (np.abs(H).sum(axis=1) - g)
-    # f(x) = g x^2 + 2 s x over [-h, h] is largest at h and smallest at -v, its vertex or the end: f(h) - f(-v)
+    # f(x) = g x^2 + 2 s x on [-h, h] is largest at h and smallest at -v, the vertex or the end of the interval.
     v = np.divide(s, g, out=np.full_like(s, h), where=s < g * h)
     return np.asarray(g * (h**2 - v**2) + 2 * s * (h + v))
 

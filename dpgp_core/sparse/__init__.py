@@ -1,1 +1,1 @@
-"""Noisy sums over records and the posteriors that follow from them: inputs and outputs are protected."""
+"""Sparse DP-GP: noisy sums over records, which protect inputs and outputs, and posteriors computed from them."""

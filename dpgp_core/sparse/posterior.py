@@ -1,8 +1,8 @@
-"""Posterior of f given released statistics: post-processing only, at no further privacy cost.
+"""Posterior of f given the released statistics. All of it is post-processing.
 
-Ours first, with errors in variables; then the published posterior, to show the difference: regularised by lam, cross
-terms left out; then a fit in the output's unit: one private release, any number of predictions; last intervals, where
-the effect of clipping at the bounds is simulated from the model.
+``errors_in_variables`` is this project's posterior, which accounts for the noise in B. ``paper_posterior`` is the
+published one, for comparison: it is regularised by lam and omits cross terms. ``SparseFit`` predicts in the unit of the
+output, and ``SparseInterval`` computes intervals, for which the effect of clipping outputs is simulated from the model.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..kernels import Kernel
 from ..table import Outcome
 from .statistics import NoiseScales, NoisyStatistics
 
-ITERATIONS = 5  # of the noise covariance R, which depends on the weights; further ones change nothing visible
+ITERATIONS = 5  # number of updates of the noise covariance R, which depends on the weights; more change very little
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,10 +34,13 @@ class SparsePosterior:
     """Posterior of f in model units: mean psi^T weights, variance k_** - psi^T explained psi, psi = L^-1 k(Z, x).
 
     Attributes:
+        kernel: prior covariance of f.
+        Z: inducing inputs (m, D).
         root: L (m, m).
-        weights: (m,).
-        explained: (m, m), symmetric.
-        log_evidence: log N(A; 0, B P B + R), comparable between models of the same statistics; nan for "paper".
+        weights: weights of the mean (m,).
+        explained: symmetric matrix (m, m) that gives the explained variance.
+        log_evidence: log N(A; 0, B P B + R), which can be compared between models of the same statistics; nan for the
+            posterior of the paper.
     """
 
     kernel: Kernel
@@ -48,21 +51,22 @@ class SparsePosterior:
     log_evidence: float
 
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean (P,) and variance (P,) of the latent f at any X_test (P, D), in model units."""
+        """Return mean (P,) and variance (P,) of the latent f at X_test (P, D), in model units."""
         psi = whitened_features(self.kernel, self.Z, self.root, X_test)
         variance = self.kernel.diagonal(X_test) - np.einsum("ij,ij->i", psi @ self.explained, psi)
         return psi @ self.weights, np.maximum(variance, 0)
 
 
 def noisy_weights_covariance(alpha: FloatArray, second: FloatArray, noise: NoiseScales) -> FloatArray:
-    """Covariance (m, m) of E_b w averaged over weights w, plus sa^2 I: sa^2 I + sb^2 (tr(M) I + M) / 2.
+    """Return the covariance (m, m) of the noise E_a + E_b w, averaged over weights w: sa^2 I + sb^2 (tr(M) I + M) / 2.
 
-    E_b is symmetric with variance sb^2 on and sb^2 / 2 off the diagonal, so
-    E[E_b w w^T E_b] = sb^2 (|w|^2 I + w w^T) / 2. M = alpha alpha^T + second.
+    E_b is symmetric and has variance sb^2 on the diagonal and sb^2 / 2 off it, so
+    E[E_b w w^T E_b] = sb^2 (|w|^2 I + w w^T) / 2. M = alpha alpha^T + second is the second moment of w.
 
     Args:
         alpha: mean of w (m,).
         second: covariance of w (m, m).
+        noise: scales of the noise.
     """
     M = np.outer(alpha, alpha) + second
     return np.asarray((noise.sa**2 + noise.sb**2 * np.trace(M) / 2) * np.eye(len(M)) + noise.sb**2 / 2 * M)
@@ -71,18 +75,21 @@ def noisy_weights_covariance(alpha: FloatArray, second: FloatArray, noise: Noise
 def errors_in_variables(
     released: NoisyStatistics, kernel: Kernel, Z: FloatArray, root: FloatArray, noise_variance: float
 ) -> SparsePosterior:
-    """Posterior given A = B alpha + e, where B is itself measured with noise; calibrated, and positive by construction.
+    """Return the posterior given A = B alpha + e if B is measured with noise too. Its variance is never negative.
 
     e ~ N(0, R),  R = noise_variance B_+ + (sa^2 + sb^2 tr(M)/2) I + sb^2 M/2,  M = alpha alpha^T + Cov
     G = B P B + R,   alpha = P B G^-1 A,   Cov = P - P B G^-1 B P,   P = L^-1 K_ZZ L^-T
     mean = psi^T B G^-1 A,   variance = k_** - psi^T B G^-1 B psi
 
-    P = I where ``root`` belongs to ``kernel``. M starts at P. Without noise this is Titsias' posterior.
+    P = I if ``root`` belongs to ``kernel``. The iteration starts with M = P. Without noise this is the posterior of
+    Titsias.
 
     Args:
         released: statistics of whitened features L^-1 k_ref(Z, x).
-        kernel: covariance function of f; may differ from the reference that whitened.
+        kernel: prior covariance of f. It may differ from the reference kernel that whitened the features.
+        Z: inducing inputs (m, D).
         root: L of the reference kernel (m, m).
+        noise_variance: variance of an output about f, in squared model units.
 
     Raises:
         ValueError: noise_variance is not positive.
@@ -111,7 +118,7 @@ def errors_in_variables(
 
 
 class _Solver:
-    """Solves G x = b after scaling G to a unit diagonal; directions in which nothing was measured are left out."""
+    """Solver for G x = b, with G scaled to a unit diagonal. Coordinates without information are left out."""
 
     def __init__(self, G: FloatArray, keep: FloatArray) -> None:
         self.scale = np.where(keep, 1 / np.sqrt(np.where(keep, np.diag(G), 1.0)), 0.0)
@@ -123,15 +130,15 @@ class _Solver:
         return scale * cho_solve(self.factor, scale * b)
 
     def log_density(self, a: FloatArray) -> float:
-        """Log N(a; 0, G) over the directions kept."""
+        """Return log N(a; 0, G) over the coordinates that are kept."""
         log_det = 2 * np.log(np.diag(self.factor[0])).sum() - 2 * np.log(self.scale[self.scale > 0]).sum()
         return -0.5 * float(a @ self.solve(a) + log_det + np.count_nonzero(self.scale) * math.log(2 * math.pi))
 
 
 def _factored(scaled: FloatArray) -> tuple[FloatArray, bool]:
-    """Cholesky's factor of a matrix of unit diagonal, raised as little as rounding errors need.
+    """Return the Cholesky factor of a matrix with unit diagonal, adding as little to it as rounding errors require.
 
-    It is charged by now, so that a failure would take the budget and give nothing.
+    It must not fail, because the budget has already been spent.
     """
     diagonal = np.diag_indices_from(scaled)
     for raised in (0.0, *10.0 ** np.arange(-14, 1), float(len(scaled))):
@@ -140,12 +147,12 @@ def _factored(scaled: FloatArray) -> tuple[FloatArray, bool]:
             return cho_factor(scaled, lower=True)
         except LinAlgError:
             continue
-    return np.eye(len(scaled)), True  # entries beyond rounding, without information
+    return np.eye(len(scaled)), True  # the entries contain no information
 
 
 Covariance = Literal["full", "paper", "naive"]
 
-RHO = 0.01  # the paper's chance that its regularisation does not suffice
+RHO = 0.01  # the paper's probability that the regularisation is not sufficient
 
 
 def paper_posterior(
@@ -156,17 +163,21 @@ def paper_posterior(
     noise_variance: float,
     covariance: Covariance = "full",
 ) -> SparsePosterior:
-    """The paper's posterior, S = (K + B / s2 + lam I)^-1 and m = K S A / s2 with s2 = noise_variance, for comparison.
+    """Return the posterior of the paper, S = (K + B / s2 + lam I)^-1 and m = K S A / s2 with s2 = noise_variance.
 
-    lam = (sb / s2) sqrt(m log(2 m^2 / rho) (m + 1) / (2 m)), rho = 0.01. With w = S A the covariance K S K gains
-    full:  K S [ sa^2 / s2^2 I + sb^2 / (2 s2^4) (|w|^2 I + w w^T) ] S K
-    paper: the same with w w^T cut down to its diagonal, eq. 17, which leaves out the cross terms.    naive: nothing.
+    lam = (sb / s2) sqrt(m log(2 m^2 / rho) (m + 1) / (2 m)) with rho = 0.01. With w = S A, the noise adds to the
+    covariance K S K the term "full":  K S [ sa^2 / s2^2 I + sb^2 / (2 s2^4) (|w|^2 I + w w^T) ] S K, "paper": the same
+    with w w^T replaced by its diagonal (eq. 17), which omits the cross terms, "naive": nothing.
 
-    Where noise beats lam, eigenvalues of S^-1 below 1 % of lam are raised to that.
+    Eigenvalues of S^-1 below 1 % of lam are raised to that value; they occur if the noise is larger than lam allows
+    for.
 
     Args:
         released: statistics of raw features k(Z, x).
+        kernel: prior covariance of f.
+        Z: inducing inputs (m, D).
         root: L (m, m) of ``inducing_root``.
+        noise_variance: variance of an output about f, in squared model units.
         covariance: "full" (default), "paper" or "naive".
 
     Raises:
@@ -179,11 +190,11 @@ def paper_posterior(
     lam = noise.sb / noise_variance * math.sqrt(m * math.log(2 * m**2 / RHO) * (m + 1) / (2 * m))
     values, U = np.linalg.eigh(root @ root.T + released.B / noise_variance + lam * np.eye(m))
     S = (U / np.maximum(values, max(lam / 100, np.finfo(float).eps * values[-1]))) @ U.T
-    # m / s2 plays alpha's part: K S E_a / s2 - K S E_b w / s2^2 = K S (E_a - E_b alpha) / s2
+    # S A / s2 takes the place of alpha: K S E_a / s2 - K S E_b w / s2^2 = K S (E_a - E_b alpha) / s2.
     alpha = S @ released.A / noise_variance
     inner = noisy_weights_covariance(alpha, np.zeros((m, m)), noise)
     gain = root.T @ S / noise_variance
-    published = np.diag(np.diag(inner))  # |w|^2 I and the diagonal of w w^T
+    published = np.diag(np.diag(inner))  # contains |w|^2 I and the diagonal of w w^T only
     added = {"full": inner, "paper": published, "naive": np.zeros((m, m))}[covariance]
     return SparsePosterior(
         kernel=kernel,
@@ -197,13 +208,13 @@ def paper_posterior(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SparseFit:
-    """One private release of the statistics, and its predictions anywhere, which cost nothing more.
+    """A private release of the statistics, and predictions from it at any inputs, which are post-processing.
 
     Attributes:
-        statistics: as released, in model units.
-        posterior: computed from it, in model units.
-        outcome: as it was declared; public.
-        guarantee: the promise; it covers every prediction.
+        statistics: released statistics, in model units.
+        posterior: posterior computed from them, in model units.
+        outcome: public description of the output.
+        guarantee: guarantee of the release, which covers all predictions.
     """
 
     statistics: NoisyStatistics
@@ -212,7 +223,7 @@ class SparseFit:
     guarantee: Guarantee
 
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean (P,) and variance (P,) of the latent f at X_test (P, D), in the output's unit and its square.
+        """Return mean (P,) and variance (P,) of the latent f at X_test (P, D), in the output's unit and its square.
 
         The variance includes that of the privacy noise. Both may be published.
         """
@@ -220,24 +231,27 @@ class SparseFit:
         return mean * self.outcome.scale + self.outcome.midpoint, variance * self.outcome.scale**2
 
 
-_SIMULATED = 400  # made-up curves f; each counts twice, with its mirror image
-_POINTS = 256  # of the box, or four to a feature
-_RIDGE = 1e-6
+_SIMULATED = 400  # number of simulated curves f; each counts twice, with its mirror image
+_POINTS = 256  # smallest number of points of the box at which curves are simulated; at least four per feature
+_RIDGE = 1e-6  # relative to the number of points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SparseInterval:
-    """About psi* w, w = B G^-1 A of ``errors_in_variables``; inputs are private, and not needed.
+    """Intervals about the predictions psi^T w, with w = B G^-1 A of ``errors_in_variables``. Inputs are not used.
 
-    Clipped outputs are h(f) and noise of variance v <= v(f)'s mean. With h(f) ~ phi gamma, by least squares over the
-    box, A = B gamma + e and B G^-1 B = E is ``explained``:
-    f* - psi w = (f* - psi E gamma) - psi B G^-1 e,   Cov(B G^-1 e) = E - E^2 - (noise_variance - v) E B^+ E.
-    Without clipping gamma ~ N(0, I) are the weights of f, and the variance is the posterior's.
+    A clipped output is h(f) plus noise; v is the mean variance v(f) of this noise over the box. h(f) is approximated by
+    phi^T gamma, by least squares over the box. Then A = B gamma + e, and with E = B G^-1 B, which is ``explained``, the
+    error is f* - psi^T w = (f* - psi^T E gamma) - psi^T B G^-1 e, where
+    Cov(B G^-1 e) = E - E^2 - (noise_variance - v) E B^+ E.
+    Without clipping, gamma ~ N(0, I) are the weights of f, and the variance is that of the posterior.
 
     Attributes:
-        fits: of each draw.
-        x_box: D public (low, high) pairs that inputs were clipped to.
-        centre: predictions (draws, P), in the output's unit.
+        fits: fit of each release.
+        noise_variance: variance of an output about f, in squared model units.
+        x_box: D public pairs (low, high) to which inputs were clipped.
+        X_test: test inputs (P, D).
+        centre: predictions (draws, P), in the unit of the output.
     """
 
     fits: Sequence[SparseFit]
@@ -254,18 +268,18 @@ class SparseInterval:
         return self.centre - half, self.centre + half
 
     def level_of(self, values: FloatArray) -> FloatArray:
-        """Level of the interval for one more output that just reaches values (P,) in its unit, (draws, P)."""
+        """Return the confidence level (draws, P) of the interval of one further output that ends at values (P,)."""
         errors = [self._errors(fit, self.noise_variance) for fit in self.fits]
         distances = np.abs(values - self.centre) / self._outcome.scale
         return np.stack([mixture_level(*each, distance) for each, distance in zip(errors, distances, strict=True)])
 
     @property
     def _outcome(self) -> Outcome:
-        """The same for every draw."""
+        """Public description of the output, the same for every release."""
         return self.fits[0].outcome
 
     def _errors(self, fit: SparseFit, more: float) -> tuple[FloatArray, FloatArray]:
-        """Shifts (S, P) and variances (1, P) of a draw's error, ``more`` added."""
+        """Return means (S, P) and variances (1, P) of the components of the error of a release; ``more`` is added."""
         (f, variance, gamma, less_noise, psi), E = self._simulated, fit.posterior.explained
         inverse = np.linalg.pinv(fit.statistics.B, rcond=1e-10, hermitian=True)
         covariance = E - E @ E - less_noise * E @ inverse @ E
@@ -274,18 +288,18 @@ class SparseInterval:
 
     @cached_property
     def _simulated(self) -> tuple[FloatArray, FloatArray, FloatArray, float, FloatArray]:
-        """Curves made up by the model: E[f* | f at points of the box] (S, P), its variance (P,), gamma (S, m).
+        """Simulated curves: E[f* | f at points of the box] (S, P), its variance (P,) and gamma (S, m).
 
-        And by how much less clipped outputs vary about h(f), and the features of the test points (P, m).
+        The other entries are noise_variance - v, and the features psi of the test inputs (P, m).
         """
-        first = self.fits[0].posterior  # all have its kernel and inducing inputs
+        first = self.fits[0].posterior  # all fits have the same kernel and inducing inputs
         rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
         model = of_curves(first.kernel, points, self.X_test)
         f = model.outputs(rng, _SIMULATED)
         h, v = clipped_moments(f, self.noise_variance, self._outcome.width / self._outcome.scale / 2)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
-        # gamma of least |h - phi gamma|^2, with a ridge where features hardly reach
+        # gamma minimises |h - phi gamma|^2, with a small ridge in case of features that are almost 0 in the box
         gram = phi.T @ phi + _RIDGE * len(phi) * np.eye(phi.shape[1])
         gamma = cho_solve(cho_factor(gram, lower=True), phi.T @ h.T).T
         return (model.C @ f.T).T, model.variance, gamma, self.noise_variance - float(v.mean()), psi

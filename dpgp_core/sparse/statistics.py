@@ -1,6 +1,6 @@
-"""Private release of A = sum y phi and B = sum phi phi^T: their sensitivity to one record, and the noise on them.
+"""Private release of the sums A = sum y phi and B = sum phi phi^T: their sensitivity to one record, and their noise.
 
-Last, bounds on |k(Z, x)| over all x: the paper's variant needs one for a record's kernel values.
+``kernel_norm_bound`` bounds |k(Z, x)| over all x, which the variant "paper" needs for its features.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ MOST_RECORDS = 1 << 22
 
 
 def statistics_sensitivity(R_y: float, R_phi: float, c: float) -> float:
-    """Largest change Delta of (A, sqrt(c) B) in the Euclidean (Frobenius) norm when one record is replaced. Exact.
+    """Return the exact sensitivity Delta of (A, sqrt(c) B) in the Euclidean (Frobenius) norm to replacing one record.
 
     Delta = R_y^2 / sqrt(2c) + sqrt(2c) R_phi^2   if R_y^2 <= 2 c R_phi^2,   otherwise 2 R_y R_phi
 
-    Proof. Records (y, phi) and (y', phi'), norms a, b <= R = R_phi, t = phi . phi' in [-ab, ab]. The squared change is
+    Proof. Let the records be (y, phi) and (y', phi'), with norms a, b <= R = R_phi of the features, and
+    t = phi . phi' in [-ab, ab]. The squared change is
         |y phi - y' phi'|^2 + c |phi phi^T - phi' phi'^T|^2 = y^2 a^2 + y'^2 b^2 - 2 y y' t + c (a^4 + b^4 - 2 t^2).
-    At fixed t it grows with a and b: a = b = R, which only widens the range of t. It is convex in y and in y':
-    both are +-R_y, and by the symmetry t -> -t the worse sign is y y' = -R_y^2, leaving
+    For fixed t it grows with a and b, so a = b = R, which only widens the range of t. It is convex in y and in y', so
+    both are +-R_y. By the symmetry t -> -t the worse sign is y y' = -R_y^2, which leaves
         2 R^2 R_y^2 + 2 c R^4 + 2 R_y^2 t - 2 c t^2,   0 <= t <= R^2.
-    Its vertex t = R_y^2 / (2c) gives (R_y^2 / sqrt(2c) + sqrt(2c) R^2)^2 if it lies at or below R^2. Otherwise the end
-    t = R^2 (phi = phi', y = -y') gives 4 R_y^2 R^2: there the terms in c cancel. Both are attained in the ball.
+    The vertex t = R_y^2 / (2c) gives (R_y^2 / sqrt(2c) + sqrt(2c) R^2)^2 if it is at most R^2. Otherwise the end t =
+    R^2 (phi = phi', y = -y') gives 4 R_y^2 R^2, where the terms in c cancel. Both values are attained.
 
     Args:
         R_y: bound on |y| > 0, in model units.
@@ -56,7 +57,7 @@ def statistics_sensitivity(R_y: float, R_phi: float, c: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class NoiseScales:
-    """Standard deviations of the noise: ``sa`` on A; on B ``sb`` on the diagonal and sb / sqrt(2) off it.
+    """Standard deviations of the noise: sa for A; for B, sb on the diagonal and sb / sqrt(2) off it.
 
     Raises:
         ValueError: a scale is negative or not finite.
@@ -71,17 +72,17 @@ class NoiseScales:
                 raise ValueError(f"{name} must be a finite number of at least 0, got {value}")
 
 
-NOISE_RATIO = 2.0  # c / c*: more would give A more of the noise and B less
+NOISE_RATIO = 2.0  # c / c*; a larger ratio means more noise for A and less for B
 
 
 def noise_scales(noise_multiplier: float, R_y: float, R_phi: float) -> NoiseScales:
-    """Scales sa = s' Delta and sb = sa / sqrt(c), with c = 2 c*, c* = R_y^2 / (2 R_phi^2).
+    """Return the scales sa = s' Delta and sb = sa / sqrt(c), with c = 2 c* and c* = R_y^2 / (2 R_phi^2).
 
-    At c = c* the two cases of ``statistics_sensitivity`` meet; below it Delta no longer falls, so c < c* only adds
-    noise to B.
+    The two cases of ``statistics_sensitivity`` meet at c = c*. For c < c* Delta is constant, so a smaller c would only
+    add noise to B.
 
     Args:
-        noise_multiplier: s' > 0 of the budget.
+        noise_multiplier: noise multiplier s' > 0 of the budget.
         R_y: bound on |y| > 0, in model units.
         R_phi: bound on |phi| > 0.
 
@@ -96,12 +97,12 @@ def noise_scales(noise_multiplier: float, R_y: float, R_phi: float) -> NoiseScal
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyStatistics:
-    """Released sums in model units: everything else is computed from them and from public settings.
+    """Released sums in model units. Everything else is computed from them and from public settings.
 
     Attributes:
         A: noisy sum of y phi (m,).
-        B: noisy sum of phi phi^T (m, m), symmetric; need not be positive semi-definite.
-        noise: scales of the noise in them. Public.
+        B: noisy sum of phi phi^T (m, m), symmetric, but not necessarily positive semi-definite.
+        noise: scales of the noise. Public.
     """
 
     A: FloatArray
@@ -110,17 +111,20 @@ class NoisyStatistics:
 
 
 def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.Generator) -> NoisyStatistics:
-    """Numbered draw: A + N(0, sa^2 I) and B with noise on the vector (B_ii, sqrt(2) B_ij for i < j), symmetric again.
+    """Simulate a release: A + N(0, sa^2 I), and B with symmetric noise.
 
-    The vector has m (m + 1) / 2 entries and the Frobenius norm of B.
+    The noise of B is independent and of standard deviation sb on the entries of (B_ii, sqrt(2) B_ij for i < j). This
+    vector has m (m + 1) / 2 entries, and its norm is the Frobenius norm of B.
 
     Args:
         A: exact sum (m,). Private.
         B: exact sum (m, m), symmetric. Private.
+        noise: scales of the noise.
+        rng: source of the noise.
     """
     m = len(A)
     E_a = noise.sa * rng.standard_normal(m)
-    # sqrt(2) B_ij + sb z has B_ij + sb z / sqrt(2)
+    # sqrt(2) B_ij + sb z means B_ij + sb z / sqrt(2)
     upper = np.triu(rng.standard_normal((m, m)), 1) / math.sqrt(2)
     E_b = noise.sb * (upper + upper.T + np.diag(rng.standard_normal(m)))
     return NoisyStatistics(A=A + E_a, B=B + E_b, noise=noise)
@@ -128,12 +132,13 @@ def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.G
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IntegerSums:
-    """Sums over records in whole steps: A = A^ R_y R_phi / 2^40, B = B^ R_phi^2 / 2^40. Private.
+    """Sums over records as integers A^ and B^, with A = A^ R_y R_phi / 2^40 and B = B^ R_phi^2 / 2^40. Private.
 
     Attributes:
         A: A^ (m,).
         B: B^ (m, m), symmetric.
-        step_a, step_b: size of one step of each, in model units.
+        step_a: unit of A^, in model units.
+        step_b: unit of B^.
     """
 
     A: IntArray
@@ -142,23 +147,23 @@ class IntegerSums:
     step_b: float
 
     def values(self) -> tuple[FloatArray, FloatArray]:
-        """A (m,) and B (m, m), in model units. Private."""
+        """Return A (m,) and B (m, m), in model units. Private."""
         return self.A.astype(float) * self.step_a, self.B.astype(float) * self.step_b
 
 
 def integer_sums(
     features: Features, blocks: Iterable[tuple[FloatArray, FloatArray]], m: int, R_y: float, R_phi: float
 ) -> IntegerSums:
-    """Sum records as whole numbers: phi^ = 2^20 phi / R_phi with |phi^| <= 2^20, y^ = 2^20 y / R_y within +-2^20.
+    """Sum records as integers phi^ = 2^20 phi / R_phi with |phi^| <= 2^20, and y^ = 2^20 y / R_y in [-2^20, 2^20].
 
-    Both depend on one record alone and are checked as integers, so ``statistics_sensitivity`` holds for the sums
-    whatever floating point did before. Sums of a block are products of floats that hold integers: at most 2^13
-    records of at most 2^40 each stay within 2^53, where every partial sum is exact in any order. Blocks are added as
-    64-bit integers, exact up to 2^22 records.
+    Both depend on a single record and are checked as integers, so ``statistics_sensitivity`` holds for the sums
+    regardless of earlier rounding errors. The sums of a block are products of floats whose values are integers. A block
+    has at most 2^13 records, each of which contributes at most 2^40, so every partial sum stays within 2^53 and is
+    exact. Blocks are added as 64-bit integers, which is exact for up to 2^22 records.
 
     Args:
-        features: phi, of norm <= R_phi.
-        blocks: inputs (b, D) and outputs (b,) of at most 8192 records each, in model units.
+        features: function that computes phi, of norm <= R_phi.
+        blocks: inputs (b, D) and outputs (b,), in model units, of at most 8192 records each.
         m: number of features.
         R_y: bound on |y|.
         R_phi: bound on |phi|.
@@ -179,10 +184,10 @@ def integer_sums(
 
 
 def measure(sums: IntegerSums, noise: NoiseScales) -> NoisyStatistics:
-    """Release the sums for real: discrete Gaussian noise on the integers, from the operating system.
+    """Release the sums with discrete Gaussian noise on the integers, with randomness of the operating system.
 
-    Standard deviations as for ``add_noise``. The proof in ``measurement.noise`` holds with them, entry by entry: the
-    continuous mechanism of these standard deviations is the one calibrated, and each entry is rounded by itself.
+    Standard deviations are those of ``add_noise``. The proof in ``measurement.noise`` applies to each entry: the
+    mechanism with continuous noise of these standard deviations is calibrated, and every entry is rounded separately.
     """
     m = len(sums.A)
 
@@ -198,12 +203,12 @@ def measure(sums: IntegerSums, noise: NoiseScales) -> NoisyStatistics:
 
 
 def noisy(sums: IntegerSums, noise: NoiseScales, rng: np.random.Generator | None = None) -> NoisyStatistics:
-    """The sums with noise: for real, or a numbered draw where a generator is given."""
+    """Release the sums with noise, or simulate a release if a generator is given."""
     return measure(sums, noise) if rng is None else add_noise(*sums.values(), noise, rng)
 
 
 def clip_norms(phi: FloatArray, R_phi: float) -> FloatArray:
-    """Shorten each row of phi (n, m) that is longer than R_phi to that length."""
+    """Scale down each row of phi (n, m) whose norm exceeds R_phi to the norm R_phi."""
     norms = np.sqrt(np.einsum("ij,ij->i", phi, phi))
     return np.asarray(phi * np.minimum(1.0, R_phi / np.maximum(norms, R_phi))[:, None])
 
@@ -212,15 +217,18 @@ KernelNorm = Literal["tight", "generic", "trivial"]
 
 
 def kernel_norm_bound(kernel: Stationary, Z: FloatArray, method: KernelNorm = "tight") -> float:
-    """R_k with |k(Z, x)| <= R_k for every x, in squared model units.
+    """Return a bound R_k with |k(Z, x)| <= R_k for every x, in squared model units.
 
-    trivial: v sqrt(m).    generic: v sqrt(1 + (m - 1) rho(r_z / 2)^2), r_z the smallest scaled distance within Z: at
-    most one inducing input is nearer than half of it.    tight: for an EQ kernel on a grid the square separates,
-    R_k^2 = v^2 prod_n max_x sum_j exp(-(x - z_nj)^2 / l_n^2); otherwise as generic. Where norms are clipped to R_k
-    the guarantee does not rest on the maximisation.
+    With kernel variance v and correlation rho, the bounds are
+    "trivial": v sqrt(m);
+    "generic": v sqrt(1 + (m - 1) rho(r_z / 2)^2), where r_z is the smallest scaled distance within Z, because at most
+    one inducing input is closer to x than half of it; "tight": for an EQ kernel on a grid, R_k^2 = v^2 prod_n max_x
+    sum_j exp(-(x - z_nj)^2 / l_n^2), because the square factorises; otherwise the same as "generic". Features are
+    clipped to R_k, so the guarantee does not depend on the numerical maximisation.
 
     Args:
-        kernel: stationary, its profile rho falling with distance.
+        kernel: stationary kernel whose profile rho decreases with distance.
+        Z: inducing inputs (m, D).
         method: "tight" (default), "generic" or "trivial".
 
     Raises:
@@ -241,13 +249,13 @@ def kernel_norm_bound(kernel: Stationary, Z: FloatArray, method: KernelNorm = "t
 
 
 def is_grid(Z: FloatArray) -> bool:
-    """True if the rows of Z (m, D) are all combinations of their columns' distinct values."""
+    """Whether the rows of Z (m, D) form a grid, that is, all combinations of the distinct values of its columns."""
     count = math.prod(len(np.unique(column)) for column in Z.T)
     return count == len(Z) == len(np.unique(Z, axis=0))
 
 
 def _line_maximum(z: FloatArray) -> float:
-    """max_x sum_j exp(-(x - z_j)^2), z ascending: a scan no coarser than 1/20, then a search beside its best point."""
+    """Return max_x sum_j exp(-(x - z_j)^2) for ascending z, by a scan with steps of 1/20 and a local search."""
 
     def total(x: FloatArray) -> FloatArray:
         return np.asarray(np.exp(-((x[:, None] - z) ** 2)).sum(axis=1))

@@ -1,1 +1,1 @@
-"""Strategies: the measurements, or the noise, of least error of the released curve."""
+"""Optimisation of strategies and of noise: which noisy sums, or which noise covariance, give the smallest error."""

@@ -1,12 +1,13 @@
-"""The strategy of least Bayes risk: which r noisy combinations predict best, given public Gaussian priors.
+"""The strategy with the smallest Bayes risk: the r noisy linear combinations that predict best under Gaussian priors.
 
-Model m says that the outputs y (n,) have covariance K and cross-covariance K_f* with the targets f_* of weights W.
-With F = K_f* W^(1/2) and z = B y + N(0, t I),
+Under model m the outputs y (n,) have covariance K, and cross-covariance K_f* with the targets f_*, which have weights
+W. With F = K_f* W^(1/2) and z = B y + N(0, t I),
 
-    risk(B) = tr W K_** - tr F^T B^T S^-1 B F,    S = B K B^T + t I,
+    risk(B) = tr W K_** - tr F^T B^T S^-1 B F,    S = B K B^T + t I.
 
-and over a mixture sum_m pi_m risk_m(B). In X = B^T B it is tr F^T (K + t X^-1)^-1 F that is subtracted, a parallel
-sum, which is operator concave (Anderson and Duffin 1969): the risk is convex on {X >= 0, diag X <= 1}.
+The risk of a mixture is sum_m pi_m risk_m(B). As a function of X = B^T B, the subtracted term is
+tr F^T (K + t X^-1)^-1 F. This is a parallel sum, which is operator concave (Anderson and Duffin 1969), so the risk is
+convex on {X >= 0, diag X <= 1}.
 """
 
 from __future__ import annotations
@@ -24,17 +25,18 @@ from .risk_model import Labels, RiskModel, features, nearest_of_spread, of_sums,
 from .strategy import Strategy
 
 LARGEST_RANK = 256
-_UNGROUPED, _GROUPS = 1000, 600  # records up to which none share a column at first; groups above
-_PATIENCE, _PATIENCE_AFTER = 20, 5  # evaluations before groups try more rows, and where they start from a strategy
-_GROUPED = 0.5  # of ``gap``, that of groups
-_FEWER = 8  # rows by which the strategy of records may have fewer than that of groups
+_UNGROUPED, _GROUPS = 1000, 600  # with more than 1000 records, 600 groups of them share a column at first
+_PATIENCE, _PATIENCE_AFTER = 20, 5  # ``patience`` of the minimisation for groups, without and with a starting strategy
+_GROUPED = 0.5  # gap of the minimisation for groups, relative to ``gap``
+_FEWER = 8  # the strategy of records may have so many rows fewer than that of groups
 
 
 def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
-    """Bayes risk of measuring B y with noise variance t, averaged over the models.
+    """Return the Bayes risk of measuring B y with noise variance t, averaged over the models.
 
     Args:
-        B: (r, n).
+        models: models of the mixture.
+        B: strategy (r, n).
         t: noise variance of each row of z, in squared model units.
     """
     _check_mixture(models, t)
@@ -42,7 +44,7 @@ def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
 
 
 def _explained(model: RiskModel, B: FloatArray, t: float) -> float:
-    """Tr F^T B^T S^-1 B F with S = B (diag(noise) + root diag(signs) root^T) B^T + t I."""
+    """Return tr F^T B^T S^-1 B F with S = B (diag(noise) + root diag(signs) root^T) B^T + t I."""
     BU, BF = B @ model.root, B @ model.targets
     S = (B * model.noise) @ B.T + (BU if model.signs is None else BU * model.signs) @ BU.T
     S.flat[:: len(S) + 1] += t
@@ -50,7 +52,7 @@ def _explained(model: RiskModel, B: FloatArray, t: float) -> float:
 
 
 def risk_without_privacy(models: Sequence[RiskModel]) -> float:
-    """Risk given y itself: sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
+    """Return the risk if y itself were known: sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
     return _mixture(models, 1.0).least
 
 
@@ -65,23 +67,23 @@ def bayes(
     max_iterations: int = 1000,
     groups: Labels | None = None,
 ) -> Strategy:
-    """The B that minimises the risk among matrices with columns of norm <= 1.
+    """Minimise the risk over matrices B with columns of norm <= 1.
 
-    As few rows are returned as the gap allows. The result is valid whatever the gap is, which is always stated.
+    The result has as few rows as the gap allows. It is valid for any gap, and its gap is always reported.
 
     Args:
-        models: the mixture; all with the same number n of outputs.
+        models: models of the mixture, all with the same number n of outputs.
         t: noise variance of each row of z, in squared model units.
-        rank: largest number of rows of B; default 256. Under several models the best B may have more rows than there
-            are targets that tell them apart.
-        gap: stop when at most this share of the excess over the risk without privacy may be avoidable.
-        of_risk: or when at most this share of the whole risk is: where privacy costs next to nothing, the last bit
-            of that is not worth the time.
-        start: a B (any number of rows, n) to start from, for example that of another t; its columns' sums over
-            ``groups``, where these are given.
-        max_iterations: evaluations of the risk at most, about. A strategy is returned in any case.
-        groups: labels (n,) of 0, 1, ... for records that share a column at first, so that most steps cost as much
-            as there are groups; by default those of ``grouped``. The columns then part as far as the gap needs it.
+        rank: largest number of rows of B; default 256. With several models the best B may have more rows than there
+            are targets.
+        gap: relative gap to stop at: the share of the excess over the risk without privacy that may be avoidable.
+        of_risk: the minimisation also stops if at most this share of the whole risk is avoidable. It saves time if
+            privacy costs very little.
+        start: matrix B with any number of rows to start from, for example the result for another t. If ``groups`` are
+            given, its columns are summed over the groups.
+        max_iterations: approximate largest number of evaluations of the risk. A strategy is returned in any case.
+        groups: labels 0, 1, ... (n,) of records that share a column at first, which makes most steps as cheap as if
+            each group were a single record; by default those of ``grouped``. Then columns may differ within groups.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -111,7 +113,7 @@ def bayes(
 
 
 def grouped(models: Sequence[RiskModel]) -> Labels | None:
-    """600 groups of records whose rows of the roots are near; None for 1,000 records or fewer, which stay apart."""
+    """Return labels of 600 groups of records with similar rows of the roots; None for 1,000 records or fewer."""
     if len(models[0].noise) <= _UNGROUPED:
         return None
     return nearest_of_spread(features(models), _GROUPS)

@@ -1,18 +1,17 @@
 """Quasi-Newton minimisation of the Bayes risk over matrices with columns of norm 1.
 
-Steps start from the inverse of the two terms of ``Curvature``, renewed now and then, with nu_j = |(B G)_j|, which at
-the optimum is the multiplier of |b_j| <= 1; L-BFGS learns the rest.
+The minimisation uses L-BFGS (``LimitedMemory``, Nocedal and Wright 2006, algorithm 7.4). Its initial inverse Hessian is
+that of ``Curvature``, an approximation of the Hessian of the Lagrangian, which is computed again every few steps.
 
-``LimitedMemory`` is the two-loop recursion of L-BFGS (Nocedal and Wright 2006, algorithm 7.4). ``Curvature`` says how
-steeply the risk bends along each change of B.
-
-With the multipliers D = diag(nu) of |b_j| <= 1 in the Lagrangian, a change dB at an optimal B adds, to second order,
+The Lagrangian has multipliers nu_j of the constraints |b_j| <= 1; at the optimum, nu_j = |(B G)_j|. With D = diag(nu),
+a change dB of an optimal B changes the Lagrangian, to second order, by
 
     tr dB D dB^T + tr Lambda dB (Y^-1 / t) dB^T + smaller and mixed terms,    Lambda = B G B^T = t sum pi J J^T,
 
-Y^-1 = (K^-1 + X / t)^-1 the posterior covariance of y. The second term makes the problem hard where there is
-little noise: adding a weakly measured direction to a strongly measured row bends the risk as much as the strengths
-differ. Lambda and Y^-1 have eigenvectors of their own (r and at most n), so both terms are inverted together.
+where Y^-1 = (K^-1 + X / t)^-1 is the posterior covariance of y. ``Curvature`` consists of the first two terms. The
+second one makes the problem ill-conditioned if there is little noise: the curvature for adding a weakly measured
+direction to a strongly measured row is as large as the ratio of their strengths. Lambda has r eigenvectors and Y^-1 has
+at most n that matter, so the inverse of the sum of both terms is computed in these eigenvectors.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from ..arrays import FloatArray
 from .mixture_risk import MixtureRisk, Point, first_rows, safe, thin_svd, unit
 from .strategy import lower_bound
 
-_MEMORY = 15  # steps remembered
-_CURVED = 1e-10  # s . y above this share of |s| |y| counts as upward curvature
+_MEMORY = 15  # number of stored steps
+_CURVED = 1e-10  # the curvature along a step counts as positive if s . y is above this share of |s| |y|
 
 
 class LimitedMemory:
-    """The last steps and changes of slope, which approximate the curvature (L-BFGS two-loop recursion)."""
+    """The last steps and changes of the gradient, which approximate the inverse Hessian (L-BFGS two-loop recursion)."""
 
     def __init__(self) -> None:
         self._pairs: list[tuple[FloatArray, FloatArray, float]] = []
@@ -41,17 +40,17 @@ class LimitedMemory:
         return len(self._pairs)
 
     def add(self, s: FloatArray, y: FloatArray) -> None:
-        """Remember a step s and the change y of the slope along it; not where they show no upward curvature."""
+        """Store a step s and the change y of the gradient along it, unless the curvature along it is not positive."""
         product = float(np.vdot(s, y))
         if product > _CURVED * np.sqrt(float(np.vdot(s, s)) * float(np.vdot(y, y))):
             self._pairs = [*self._pairs[1 - _MEMORY :], (s, y, 1 / product)]
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete all stored steps."""
         self._pairs = []
 
     def applied(self, slope: FloatArray, first: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Approximate inverse Hessian times slope; ``first`` applies the initial one, up to a factor."""
+        """Return the approximate inverse Hessian times ``slope``; ``first`` applies the initial one, up to a factor."""
         q, steps = slope.copy(), []
         for s, y, rho in reversed(self._pairs):
             steps.append(rho * float(np.vdot(s, q)))
@@ -65,15 +64,17 @@ class LimitedMemory:
         return q
 
 
-_RIDGE = 1e-10  # of the largest: directions of the basis below it are not distinguished
+_RIDGE = 1e-10  # relative to the diagonal; keeps the Gram matrix of a basis regular
 
 
 class Curvature:
-    """The two terms at one B (r, n): exact where roots rise above the noise, outside of that with Y^-1 = noise.
+    """The first two terms of the second-order expansion at B (r, n), see the docstring of the module.
+
+    They are exact on the directions in which the roots exceed the noise; elsewhere Y^-1 is taken to be the noise.
 
     Args:
-        risk: of the mixture.
-        point: at B.
+        risk: risk of the mixture.
+        point: evaluation of the risk at B.
         nu: multipliers (n,) > 0.
     """
 
@@ -94,7 +95,7 @@ class Curvature:
         self._rest = _noise(risk, shares) / (risk.t * nu)
 
     def solve(self, slope: FloatArray) -> FloatArray:
-        """The change dB (r, n) whose two terms have this slope (r, n)."""
+        """Return the change dB (r, n) at which the gradient of the two terms is ``slope`` (r, n)."""
         scaled = (self._turned.T @ slope) / self._root
         inside = scaled @ self._basis
         outside = (scaled - inside @ self._basis.T) / (1 + np.outer(self._own, self._rest))
@@ -104,7 +105,7 @@ class Curvature:
 
 
 def _orthonormal(A: FloatArray) -> FloatArray:
-    """Orthonormal columns that span those of A (n, p); where p >= n, all directions."""
+    """Return orthonormal columns that span the columns of A (n, p); the identity if p >= n."""
     n, p = A.shape
     if p >= n:
         return np.eye(n)
@@ -118,7 +119,7 @@ def _orthonormal(A: FloatArray) -> FloatArray:
 
 
 def _posterior_products(risk: MixtureRisk, point: Point, A: FloatArray, shares: FloatArray) -> FloatArray:
-    """Sum_m shares_m A^T (K_m - K_m B^T S_m^-1 B K_m) A for A (n, a)."""
+    """Return sum_m shares_m A^T (K_m - K_m B^T S_m^-1 B K_m) A (a, a), for A (n, a)."""
     total = np.zeros((A.shape[1], A.shape[1]))
     products = [((A * shape[:, None]).T @ A, (A * shape[:, None]).T @ point.B.T) for shape in risk.shapes]
     grams = [(point.B * shape) @ point.B.T for shape in risk.shapes]
@@ -135,7 +136,7 @@ def _posterior_products(risk: MixtureRisk, point: Point, A: FloatArray, shares: 
 
 
 def _noise(risk: MixtureRisk, shares: FloatArray) -> FloatArray:
-    """Sum_m shares_m noise_m (n,)."""
+    """Return sum_m shares_m noise_m (n,)."""
     levels = np.zeros(len(risk.shapes))
     for (_, member), share in zip(risk.members, shares, strict=True):
         levels[member.shape] += share * member.level
@@ -144,21 +145,23 @@ def _noise(risk: MixtureRisk, shares: FloatArray) -> FloatArray:
 
 
 _TINY = 1e-12
-_FIRST_LOOK, _NEXT_LOOK = 0.5, (0.3, 0.7)  # of the gap, or of the last slack: where to look for a certificate
-_STATIONARY = 0.02  # of the gap: the slack below which more rows are needed, not more steps
-_RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 promise a descent along a new row: some, and much
-_PATIENCE = 20  # evaluations
-_ADDED = (0.7, 0.3, 0.1, 0.03, 0.01)  # sizes tried of the largest column of new rows
-_FLATTEST = 1e-3  # of the mean multiplier: a smaller one counts as that
-_RENEWED = 20  # steps after which the curvature is computed anew
-_SUFFICIENT = 1e-4  # share of the decrease that the slope promises
-_SHORTEST = 1e-6  # step at which the line search gives up
-_WORSE = 0.02  # of ``gap``: how much larger the excess of fewer rows may be where the gap was not reached
-_RESERVE = 0.9  # of ``gap``; the rest may be spent on fewer rows
+# A lower bound is computed when the slack has fallen to _FIRST_LOOK times the gap, and then again when it has fallen to
+# a share of its last value that lies within _NEXT_LOOK.
+_FIRST_LOOK, _NEXT_LOOK = 0.5, (0.3, 0.7)
+_STATIONARY = 0.02  # slack, relative to the gap, below which B counts as stationary, so that only more rows can help
+_RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 mean descent along a new row; above _STEEP, a steep one
+_PATIENCE = 20  # number of evaluations
+_ADDED = (0.7, 0.3, 0.1, 0.03, 0.01)  # sizes of the largest column of new rows that are tried
+_FLATTEST = 1e-3  # smallest multiplier, relative to their mean
+_RENEWED = 20  # number of steps after which the curvature is computed again
+_SUFFICIENT = 1e-4  # share of the linearly predicted decrease that a step must reach (Armijo condition)
+_SHORTEST = 1e-6  # step length at which the line search stops
+_WORSE = 0.02  # if the gap is not reached, dropping rows may increase the excess by this share of ``gap``
+_RESERVE = 0.9  # share of ``gap`` at which the descent stops; the rest is left for dropping rows
 
 
 class Minimum(NamedTuple):
-    """B (r, n), its risk, a lower bound of the least risk, evaluations used."""
+    """Result of a minimisation: B (r, n), its risk, a lower bound on the smallest risk, and the evaluations used."""
 
     B: FloatArray
     risk: float
@@ -168,13 +171,13 @@ class Minimum(NamedTuple):
 
 class _Iterate(NamedTuple):
     point: Point
-    slope: FloatArray  # gradient on the spheres (r, n)
-    nu: FloatArray  # (n,)
-    slack: float  # sum nu - tr B G B^T: 0 only at a stationary B
+    slope: FloatArray  # gradient (r, n), projected on the tangent spaces of the unit spheres
+    nu: FloatArray  # multipliers (n,)
+    slack: float  # sum nu - tr B G B^T, which is 0 only at a stationary B
 
 
 class _Memory(LimitedMemory):
-    """Steps and the curvature that they start from."""
+    """The stored steps, and the initial curvature."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -198,17 +201,18 @@ def minimise_risk(
     fewest: int = 0,
     patience: int = _PATIENCE,
 ) -> Minimum:
-    """Descend until the gap is certified, or ``most`` evaluations are used, or rounding ends the descent.
+    """Minimise until the gap is certified, ``most`` evaluations are used, or rounding errors prevent further descent.
 
     Args:
-        risk: to be minimised.
-        most_rows: rows of B at most. Few are used at first: more where B is all but stationary and not optimal.
-        gap: relative to the excess over the risk without privacy.
-        start: rows to start from (any number, n); None: singular vectors of the targets.
-        most: evaluations at most.
-        of_risk: share of the whole risk that may be avoidable too, even where that is all of the excess.
-        fewest: rows that are kept in any case.
-        patience: evaluations after which rows with much to promise are added without waiting for a stationary B.
+        risk: risk to be minimised.
+        most_rows: largest number of rows of B. The descent starts with few rows, and adds more when B is nearly
+            stationary but not optimal.
+        gap: gap to stop at, relative to the excess over the risk without privacy.
+        start: B (any number of rows, n) to start from; None for singular vectors of the targets.
+        most: largest number of evaluations.
+        of_risk: the descent also stops if at most this share of the whole risk is avoidable.
+        fewest: smallest number of rows that is returned, if there are so many.
+        patience: number of evaluations after which rows with a steep descent are added before B is stationary.
     """
     iterate: _Iterate | None = _iterate_at(risk, first_rows(risk, most_rows, start))
     used, memory, look, bound = 1, _Memory(), _FIRST_LOOK, -np.inf
@@ -241,7 +245,7 @@ def minimise_risk(
 
 
 def _step(risk: MixtureRisk, iterate: _Iterate, memory: _Memory) -> tuple[_Iterate | None, int]:
-    """One quasi-Newton step with backtracking; None where no step descends."""
+    """Make a quasi-Newton step with backtracking; return the new iterate (None if no step descends) and evaluations."""
     B, curvature = iterate.point.B, memory.curvature(risk, iterate)
     while True:
         d = -_tangent(B, memory.applied(iterate.slope, curvature.solve))
@@ -265,11 +269,11 @@ def _step(risk: MixtureRisk, iterate: _Iterate, memory: _Memory) -> tuple[_Itera
 
 
 def _with_rows_added(risk: MixtureRisk, iterate: _Iterate, most_rows: int, least: float) -> _Iterate | None:
-    """Leave a saddle: rows along which the risk falls at second order.
+    """Leave a saddle point by adding rows along which the risk decreases to second order.
 
-    At a stationary B, adding a small row x changes the risk by x^T (diag(nu) - G) x / ... < 0 exactly where
-    diag(nu)^-1/2 G diag(nu)^-1/2 has an eigenvalue above 1. The eigenvectors give the rows. None where no eigenvalue
-    is above ``least`` or nothing is gained.
+    At a stationary B, adding a small row x changes the risk by a positive multiple of x^T (diag(nu) - G) x. This can be
+    negative only if diag(nu)^-1/2 G diag(nu)^-1/2 has an eigenvalue above 1, and its eigenvectors give the rows. The
+    result is None if no eigenvalue is above ``least`` or the risk does not decrease.
     """
     nu = _raised(iterate.nu)
     A = risk.residuals(iterate.point) / np.sqrt(nu * risk.t)[:, None]
@@ -306,14 +310,15 @@ def _tangent(B: FloatArray, D: FloatArray) -> FloatArray:
 def _fewer_rows(
     risk: MixtureRisk, point: Point, bound: float, shares: tuple[float, float], used: int, low: int
 ) -> Minimum:
-    """Rotate B to rows of falling norm, and leave out as many as the gap allows, but more than ``low`` stay.
+    """Rotate B to rows of decreasing norm, and drop as many of the last ones as the gap allows; more than ``low`` stay.
 
-    Avoidable may be ``shares`` of the excess and of the whole risk, of the fewer rows' own; or little more than is now.
+    The gap of the remaining rows may be as large as ``shares``, relative to the excess and to the whole risk. If B has
+    not reached this gap, their excess may be slightly larger than that of B.
     """
     _, s, rows = thin_svd(point.B)
     rows = s[:, None] * rows
     excess, (gap, of_risk) = max(point.risk - risk.least, 1e-300), shares
-    most = excess / (1 - _WORSE * min(max(gap, of_risk * point.risk / excess), 1.0))  # instead of this excess
+    most = excess / (1 - _WORSE * min(max(gap, of_risk * point.risk / excess), 1.0))  # slightly more than the excess
     high, best = len(rows), risk.at(safe(rows))
     while high - low > 1:
         middle = (low + high) // 2

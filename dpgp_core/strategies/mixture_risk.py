@@ -1,10 +1,10 @@
-"""The Bayes risk of noisy linear measurements under a mixture of Gaussian models: value, gradient, certificate.
+"""The Bayes risk of noisy linear measurements under a mixture of Gaussian models, and its gradient.
 
-With S = B K B^T + t I, J = S^-1 B F and R = F - K B^T J:  d risk / dB = -2 J R^T,  and for X = B^T B
--d risk / dX = G = R R^T / t.  Nothing of size n x n is formed: models with the same root and targets share an
-orthonormal basis Q (n, p) in which root = Q T and targets = Q E, so that B enters by B Q and B diag(shape) B^T only.
+With S = B K B^T + t I, J = S^-1 B F and R = F - K B^T J, the gradient is d risk / dB = -2 J R^T. For X = B^T B,
+-d risk / dX = G = R R^T / t. No matrix of size n x n is formed: models with the same root and targets share an
+orthonormal basis Q (n, p) in which root = Q T and targets = Q E, so that B enters only by B Q and B diag(shape) B^T.
 
-Last, rows of a strategy: where the descent starts, columns of norm 1, and their singular values.
+The module also has functions for the rows of a strategy: the start of the minimisation, and the scaling of columns.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
 from ..arrays import FloatArray
 from .risk_model import Family, Member, RiskModel, families_of, narrow
 
-_OVER_NOISE = 0.3  # standard deviation along a direction over the noise's: below, the noise alone describes it
+_OVER_NOISE = 0.3  # directions whose standard deviation, relative to the noise, is below this count as noise
 
 
 class Point(NamedTuple):
-    """At one B (r, n): the risk, and for every model J (r, m)."""
+    """Evaluation of the risk at B (r, n), with the matrix J (r, m) of each model."""
 
     risk: float
     B: FloatArray
@@ -32,14 +32,13 @@ class Point(NamedTuple):
 
 
 class MixtureRisk:
-    """The risk of B (r, n) for noise variance t, in O(n r p) operations.
+    """Risk of a mixture as a function of B (r, n) for noise variance t, computed in O(n r p) operations.
 
     Attributes:
         n: number of outputs.
         t: noise variance of each measurement.
         basis: Q of all families side by side (n, p).
-        shapes: noises of mean 1 (n,) that the models' noises are multiples of.
-        least: risk given the outputs themselves, sum_m pi_m (tr W K_** - tr F^T K^-1 F).
+        shapes: vectors (n,) of mean 1. The noise of each model is a multiple of one of them.
     """
 
     def __init__(self, models: Sequence[RiskModel], t: float) -> None:
@@ -49,7 +48,7 @@ class MixtureRisk:
 
     @cached_property
     def targets(self) -> FloatArray:
-        """The targets of all models side by side, times sqrt(pi_m): the same sum of F F^T, (n, m)."""
+        """Targets of all models side by side, times sqrt(pi_m): a matrix F (n, m) with F F^T = sum_m pi_m F_m F_m^T."""
         parts = []
         for family in self._families:
             weight = sum(member.weight for member in family.members)
@@ -58,12 +57,12 @@ class MixtureRisk:
 
     @cached_property
     def members(self) -> list[tuple[Family, Member]]:
-        """Every model with its family, in the order of ``Point.J``."""
+        """All models with their families, in the order of ``Point.J``."""
         return [(family, member) for family in self._families for member in family.members]
 
     @cached_property
     def least(self) -> float:
-        """sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
+        """Risk if the outputs themselves were known, sum_m pi_m (tr W K_** - tr F^T K^-1 F)."""
         total = 0.0
         for family, member in self.members:
             gram, T = self._gram(family, member), family.T
@@ -74,9 +73,9 @@ class MixtureRisk:
         return total
 
     def inverse_products(self, family: Family, member: Member, A: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """A^T K^-1 A and A^T K^-1 F for A (n, a).
+        """Return A^T K^-1 A and A^T K^-1 F of one model, for A (n, a).
 
-        K^-1 = N^-1 - N^-1 U (diag(signs) + U^T N^-1 U)^-1 U^T N^-1, U the root and N the noise.
+        K^-1 = N^-1 - N^-1 U (diag(signs) + U^T N^-1 U)^-1 U^T N^-1, with the root U and the noise N.
         """
         Q, T, noise = self.basis[:, family.columns], family.T, member.level * self.shapes[member.shape]
         gram, scaled = self._gram(family, member), A / noise[:, None]
@@ -87,14 +86,14 @@ class MixtureRisk:
         return own, with_targets
 
     def _gram(self, family: Family, member: Member) -> FloatArray:
-        """Q^T N^-1 Q."""
+        """Return Q^T N^-1 Q of one model."""
         if id(member) not in self._grams:
             Q = self.basis[:, family.columns] / np.sqrt(self.shapes[member.shape])[:, None]
             self._grams[id(member)] = (Q.T @ Q) / member.level
         return self._grams[id(member)]
 
     def at(self, B: FloatArray) -> Point:
-        """The risk at B (r, n)."""
+        """Evaluate the risk at B (r, n)."""
         BQ, risk, J = B @ self.basis, 0.0, []
         grams = [scaled @ scaled.T for scaled in (B * np.sqrt(shape) for shape in self.shapes)]
         for family in self._families:
@@ -108,7 +107,7 @@ class MixtureRisk:
         return Point(risk, B, BQ, J)
 
     def gradient(self, point: Point) -> FloatArray:
-        """D risk / dB = -2 sum_m pi_m J_m R_m^T, (r, n)."""
+        """Return the gradient d risk / dB = -2 sum_m pi_m J_m R_m^T (r, n)."""
         r = len(point.B)
         signal, grams, Js = np.zeros((r, self.basis.shape[1])), np.zeros((len(self.shapes), r, r)), iter(point.J)
         for family in self._families:
@@ -126,7 +125,7 @@ class MixtureRisk:
         return -2 * total
 
     def residuals(self, point: Point) -> FloatArray:
-        """H (n, m) with H H^T = sum_m pi_m R_m R_m^T."""
+        """Return a matrix H (n, m) with H H^T = sum_m pi_m R_m R_m^T."""
         r, p = point.BQ.shape
         blocks, Js = [], iter(point.J)
         for family in self._families:
@@ -143,19 +142,19 @@ class MixtureRisk:
         return narrow(H)
 
     def measured(self, point: Point) -> float:
-        """Tr B G B^T = t sum pi |J|^2, since B R = t J."""
+        """Return tr B G B^T = t sum_m pi_m |J_m|^2, which follows from B R = t J."""
         squares = (member.weight * float(np.vdot(J, J)) for (_, member), J in zip(self.members, point.J, strict=True))
         return self.t * sum(squares)
 
     @cached_property
     def above_noise(self) -> FloatArray:
-        """Orthonormal columns (n, q): the directions of the models' roots that rise above their mean noises."""
+        """Orthonormal columns (n, q) that span the directions in which the roots of the models exceed the noise."""
         roots: dict[int, list[FloatArray]] = {}
         for family in self._families:
             noise = min(member.level for member in family.members)
             roots.setdefault(family.columns.start, []).append(family.T[:, family.signs > 0] / np.sqrt(noise))
         parts = [narrow(np.hstack(each)) for each in roots.values()]
-        # singular vectors by the Gram matrix: its rounding lies far below the values kept
+        # Singular vectors are computed from the Gram matrix, whose rounding errors are far below the values kept.
         stacked = np.hstack([self.basis[:, start : start + len(C)] @ C for start, C in zip(roots, parts, strict=True)])
         values, vectors = np.linalg.eigh(stacked.T @ stacked)
         above = values > _OVER_NOISE**2
@@ -164,11 +163,15 @@ class MixtureRisk:
 
 _TINY = 1e-12
 _FIRST_ROWS = 64
-_WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random directions in the start, without and with a B to start from
+_WOBBLE, _SMALL_WOBBLE = 0.03, 1e-3  # size of random perturbations of the start, without and with a given B
 
 
 def first_rows(risk: MixtureRisk, most_rows: int, start: FloatArray | None) -> FloatArray:
-    """Given rows, or singular vectors of the targets by the square roots of their singular values."""
+    """Return the B with which the minimisation starts.
+
+    It is ``start``, or else the singular vectors of the targets times the square roots of their singular values, plus a
+    small random perturbation.
+    """
     if start is not None:
         return _padded(start[:most_rows], min(most_rows, len(start) + 2), _SMALL_WOBBLE)
     left, s, _ = thin_svd(risk.targets)
@@ -177,7 +180,7 @@ def first_rows(risk: MixtureRisk, most_rows: int, start: FloatArray | None) -> F
 
 
 def _padded(rows: FloatArray, r: int, wobble: float) -> FloatArray:
-    """Unit columns near those of ``rows``, in r rows: a row at zero would stay there."""
+    """Extend ``rows`` to r rows, perturb and normalise them. A row of zeros would stay 0 in the descent."""
     V = wobble * np.random.default_rng(0).standard_normal((r, rows.shape[1]))
     V *= max(float(np.sqrt((rows**2).mean())), _TINY)
     V[: len(rows)] += rows
@@ -185,20 +188,20 @@ def _padded(rows: FloatArray, r: int, wobble: float) -> FloatArray:
 
 
 def unit(V: FloatArray) -> FloatArray:
-    """Columns divided by their norms."""
+    """Divide each column of V (r, n) by its norm."""
     shrunk: FloatArray = V / np.maximum(np.sqrt(np.einsum("ij,ij->j", V, V)), 1e-300)
     return shrunk
 
 
 def safe(B: FloatArray) -> FloatArray:
-    """Column norms <= 1 also after rounding."""
+    """Shrink columns of B (r, n) so that their norms are <= 1 also after rounding."""
     norms = np.sqrt(np.einsum("ij,ij->j", B, B)) * (1 + 4 * np.finfo(float).eps)
     shrunk: FloatArray = B / np.maximum(norms, 1.0)
     return shrunk
 
 
 def thin_svd(A: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Thin singular value decomposition; the faster way sometimes fails on matrices with very small entries."""
+    """Return the thin singular value decomposition. The faster algorithm may fail if A has very small entries."""
     try:
         left, s, right = svd(A, full_matrices=False, check_finite=False)
     except LinAlgError:

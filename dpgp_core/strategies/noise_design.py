@@ -1,8 +1,8 @@
-"""The cloaking noise: the smallest Gaussian noise that masks any one column of the cloaking matrix.
+"""The noise of cloaking: the smallest Gaussian noise that masks any one column of the cloaking matrix.
 
-Find M with c_j^T M^-1 c_j <= 1 for every column c_j of C (P, n), smallest in trace (mean squared
-noise, ours) or in log-determinant (Smith et al. 2018, section 3). It depends on inputs only, so M is
-public and is computed once for every epsilon, delta, bound and y.
+The covariance M satisfies c_j^T M^-1 c_j <= 1 for every column c_j of C (P, n). It minimises the trace (the mean
+squared noise, this project's objective) or the log-determinant (Smith et al. 2018, section 3). M depends on inputs
+only, so it is public, and is computed once for all values of epsilon, delta, bounds and y.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from .solver import LOGDET, TRACE, Solution, optimise, shifts
 
 ObjectiveName = Literal["trace", "logdet"]
 
-_WEIGHT_FLOOR = 1e-6  # of the largest weight: at weight zero the noise would have no reason to be finite
+_WEIGHT_FLOOR = 1e-6  # smallest weight relative to the largest; with weight 0 the noise could become infinite
 _LOWEST_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoiseDesign:
-    """A noise covariance M = L L^T on the span of ``basis``, rescaled so that max_j c_j^T M^+ c_j = 1.
+    """A noise covariance M = L L^T on the span of ``basis``, scaled so that max_j c_j^T M^+ c_j = 1.
 
-    Only the projection of the mean on that space may be released (``project``): directions that the rank
-    tolerance drops have no noise to hide behind.
+    Only the projection of the mean on this space may be released (``project``), because there is no noise in directions
+    that the rank tolerance drops.
 
     Attributes:
-        lambdas: weight of each record (n,); sum = rank for "logdet" (before rescaling, M = rescale *
-            sum_j lambda_j c_j c_j^T), sum = 1 for "trace".
-        basis: orthonormal columns U (P, r) of the kept space.
-        root: (r, r) with M = U root root^T U^T.
-        rescale: D2, the factor that made the largest shift exactly 1.
+        lambdas: weight of each record (n,). They add up to the rank for "logdet", where M = rescale *
+            sum_j lambda_j c_j c_j^T, and to 1 for "trace".
+        basis: orthonormal columns U (P, r) of the space that is kept.
+        root: matrix (r, r) with M = U root root^T U^T.
+        rescale: factor of M that makes the largest shift exactly 1.
         gap: certified relative optimality gap of the objective.
-        iterations: Newton steps used.
-        dropped_energy: share of the squared singular values of C left out by the rank tolerance.
+        iterations: number of Newton steps.
+        dropped_energy: share of the squared singular values of C that the rank tolerance drops.
         objective: "trace" or "logdet".
     """
 
@@ -54,21 +54,21 @@ class NoiseDesign:
 
     @property
     def rank(self) -> int:
-        """Dimension r of the kept space."""
+        """Dimension r of the space that is kept."""
         return int(self.basis.shape[1])
 
     @property
     def factor(self) -> FloatArray:
-        """L (P, r) with L L^T = M: sample noise as L z with z standard normal."""
+        """Factor L (P, r) with L L^T = M. The noise is L z with z standard normal."""
         return self.basis @ self.root
 
     def covariance(self) -> FloatArray:
-        """M (P, P), for unit change of one output and unit noise multiplier."""
+        """Return M (P, P), for a unit change of one output and noise multiplier 1."""
         L = self.factor
         return L @ L.T
 
     def variance(self) -> FloatArray:
-        """Diagonal of M, shape (P,)."""
+        """Return the diagonal of M, shape (P,)."""
         return column_norms(self.factor.T)
 
     @overload
@@ -76,7 +76,7 @@ class NoiseDesign:
     @overload
     def project(self, values: Matrix) -> Matrix: ...
     def project(self, values: Matrix) -> Matrix:
-        """Orthogonal projection U U^T of values (P,), (P, k) or a factored matrix on the kept space."""
+        """Project values (P,), (P, k) or a factored matrix orthogonally on the space that is kept, by U U^T."""
         return self.basis @ (self.basis.T @ values)
 
 
@@ -92,13 +92,13 @@ def design_noise(
     """Design the noise for a cloaking matrix.
 
     Args:
-        C: cloaking matrix (P, n), an array or factored; any matrix gives a valid design for releasing C y.
-        objective: "trace" minimises sum_i weights_i M_ii; "logdet" minimises log|M| on the kept space.
-        weights: public importance of each test point (P,), >= 0, not all zero; default uniform.
-            Used by "trace"; weights below 1e-6 of the largest count as that.
-        gap: relative optimality gap > 0 to stop at; a loose one costs accuracy, never privacy.
-        rank_tolerance: singular values of C below this fraction of the largest are dropped, from the noise
-            and from the mean.
+        C: cloaking matrix (P, n), as an array or factored. The design is valid for releasing C y with any matrix C.
+        objective: "trace" minimises sum_i weights_i M_ii; "logdet" minimises log|M| on the space that is kept.
+        weights: public importance of each test point (P,) for "trace", >= 0 and not all zero; uniform by default.
+            Weights below 1e-6 times the largest are raised to it.
+        gap: relative optimality gap > 0 to stop at. A larger gap costs accuracy, but not privacy.
+        rank_tolerance: singular values of C below this fraction of the largest are dropped from noise and mean.
+        executor: runs blocks of columns, see ``Columns.over_blocks``.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -117,7 +117,7 @@ def _design(
     gap: float,
     executor: Executor | None,
 ) -> NoiseDesign:
-    """Solve in the reduced coordinates U^T c_j = diag(s) v_j."""
+    """Design the noise in the reduced coordinates U^T c_j = diag(s) v_j."""
     U, s, units, all_s = spectrum
     rank, n = units.shape
     if rank == 0:  # C = 0: nothing depends on y
@@ -133,7 +133,7 @@ def _design(
             objective=objective,
         )
     if objective == "logdet":
-        # log|M| changes by a constant under M -> T M T^T, so solve for the well-conditioned v_j.
+        # M -> T M T^T changes log|M| by a constant, so the problem is solved for the well-conditioned v_j.
         solution = optimise(units, LOGDET, gap, executor)
         lambdas, root = rank * solution.mu, s[:, None] * (solution.root.factor * np.sqrt(rank))
         largest = shifts(units, solution.root, executor).max() / rank
@@ -161,7 +161,7 @@ def _solve_trace(
     gap: float,
     executor: Executor | None,
 ) -> tuple[Solution, FloatArray, float]:
-    """Minimise tr(W M): with U^T W U = R^T R the weighted problem is the plain one for R diag(s) V^T."""
+    """Minimise tr(W M). With U^T W U = R^T R this is the unweighted problem for R diag(s) V^T."""
     if weights is None:
         B = units.mapped(np.diag(s))
         solution = optimise(B, TRACE, gap, executor)
@@ -175,7 +175,7 @@ def _solve_trace(
 
 
 def _round_up(s: FloatArray) -> float:
-    """Guard against rounding: reduced coordinates carry a relative error of about eps * s_1 / s_r."""
+    """Return a factor that covers rounding errors: those of reduced coordinates are about eps * s_1 / s_r, relative."""
     return 1 + 4 * len(s) * np.finfo(float).eps * float(s[0] / s[-1])
 
 

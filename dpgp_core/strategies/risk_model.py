@@ -1,12 +1,11 @@
-"""One Gaussian model of the outputs, as the strategy of least Bayes risk sees it: noise plus low rank, and targets.
+"""Gaussian models of the outputs for the Bayes risk: covariance as noise plus low rank, and the targets of prediction.
 
-Families are models of a mixture in one basis that share root and targets, and so all but their noise.
+A *family* is a set of models of a mixture that share root and targets and differ in their noise only. It has one basis.
 
-Groups are records that share a column of B: the problem for their sums is the same problem with fewer outputs.
-
-If b_j = b_g for every record j of group g, then B y = sum_g b_g (sum of the group's y_j): models of the sums, and
-columns of norm <= 1. Nothing is approximated but B. Records with equal inputs and noise share a column of an optimal
-B anyway: the risk is convex in B^T B and does not change when they are exchanged.
+A *group* is a set of records that share a column of B. If b_j = b_g for every record j of group g, then B y =
+sum_g b_g (sum of y_j over group g). The problem with groups is therefore the same problem for the sums over groups,
+which has fewer outputs. The only approximation is the restriction of B. Records with equal inputs and noise share a
+column of an optimal B anyway, because the risk is convex in B^T B and does not change when they are exchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _DIRECTIONS = 32
 
 
 def sums(values: FloatArray, groups: Labels) -> FloatArray:
-    """Sums of rows of values (n,) or (n, k) by group, (number of groups,) or (number of groups, k)."""
+    """Sum values (n,) or (n, k) over groups; the result is (number of groups,) or (number of groups, k)."""
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     sums: FloatArray = np.add.reduceat(values[order], starts, axis=0)
@@ -33,11 +32,12 @@ def sums(values: FloatArray, groups: Labels) -> FloatArray:
 
 
 def nearest_of_spread(features: FloatArray, count: int) -> Labels:
-    """Label (n,) of the nearest of ``count`` rows of features (n, k), each chosen farthest from those before.
+    """Cluster rows of features (n, k): return the label (n,) of the nearest of ``count`` centres.
 
-    Distances are taken between 32 random combinations of the features, with fixed seed. All labels occur.
+    Centres are rows, each chosen as the one farthest from the centres before. Distances are between 32 random
+    combinations of the features, with a fixed seed. All labels occur.
 
-    Source: Gonzalez 1985, within a factor 2 of the smallest possible radius (of the combinations).
+    Source: Gonzalez 1985. The radius of the clusters is within a factor 2 of the smallest possible one.
     """
     n, k = features.shape
     rows = features
@@ -56,15 +56,16 @@ def nearest_of_spread(features: FloatArray, count: int) -> Labels:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RiskModel:
-    """One model of a mixture; K = diag(noise) + root diag(signs) root^T must be positive definite.
+    """A model of the mixture, with K = diag(noise) + root diag(signs) root^T, which must be positive definite.
 
     Args:
-        noise: (n,) > 0, in squared model units.
-        root: (n, k).
+        noise: noise variances (n,) > 0, in squared model units.
+        root: low-rank part of the covariance (n, k).
         targets: F (n, m) = K_f* W^(1/2), or any matrix with the same F F^T.
-        prior_risk: tr W K_**, the risk when nothing is measured.
-        weight: pi_m > 0 of this model in the mixture.
-        signs: (k,) of +-1; None: all +1. A covariance that is left after earlier measurements has negative parts.
+        prior_risk: tr W K_**, the risk if nothing is measured.
+        weight: weight pi_m > 0 of the model.
+        signs: +1 or -1 for each column of ``root`` (k,); None if all are +1. Negative signs occur in covariances given
+            earlier measurements.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.
@@ -97,14 +98,14 @@ def _check(name: str, matrix: FloatArray, rows: int) -> None:
 
 
 def features(models: Sequence[RiskModel]) -> FloatArray:
-    """Roots in units of the noise, side by side (n, .); records with near rows want near columns of a strategy."""
+    """Return all roots, relative to the noise, side by side. Records with similar rows need similar columns of B."""
     distinct = {id(model.root): model for model in models}
     rows = [np.sqrt(model.weight / model.noise.mean()) * model.root for model in distinct.values()]
     return np.hstack(rows)
 
 
 def of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
-    """Models of the groups' sums; arrays that are one stay one."""
+    """Return the models of the sums over groups. Arrays that several models share are summed once and stay shared."""
     cache: dict[int, FloatArray] = {}
 
     def summed(values: FloatArray) -> FloatArray:
@@ -118,13 +119,13 @@ def of_sums(models: Sequence[RiskModel], groups: Labels) -> list[RiskModel]:
     ]
 
 
-_IN_SPAN = 1e-12  # relative part of the targets outside the root's span that counts as rounding
-_NO_TARGET = 1e-14  # of the largest squared singular value of the targets: below, rounding
+_IN_SPAN = 1e-12  # relative part of the targets outside the span of the root that counts as a rounding error
+_NO_TARGET = 1e-14  # squared singular values of the targets below this share of the largest count as rounding errors
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Models that differ in noise only: root = Q T, targets = Q E, with Q the columns ``columns`` of the basis."""
+    """Models that differ in their noise only: root = Q T, targets = Q E, where Q is ``columns`` of the basis."""
 
     columns: slice
     T: FloatArray  # (p, k)
@@ -135,7 +136,7 @@ class Family:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One model: noise = level * shapes[shape]."""
+    """A model of a family, with noise = level * shapes[shape]."""
 
     shape: int
     level: float
@@ -144,9 +145,10 @@ class Member:
 
 
 def families_of(models: Sequence[RiskModel]) -> tuple[FloatArray, list[FloatArray], list[Family]]:
-    """A mixture's basis (n, p), its shapes of noise, each (n,) of mean 1, and its families.
+    """Return the basis (n, p) of a mixture, its noise shapes (vectors (n,) of mean 1), and its families.
 
-    Families are in the order in which models first occur, in orthonormal bases side by side.
+    The basis consists of the orthonormal bases of the families side by side, in the order in which their models first
+    occur.
     """
     shapes, kinds = list[FloatArray](), list[list[RiskModel]]()
     for model in models:
@@ -161,14 +163,14 @@ def families_of(models: Sequence[RiskModel]) -> tuple[FloatArray, list[FloatArra
 
 
 def _orthogonalised(models: list[RiskModel], shapes: list[FloatArray], bases: list[FloatArray]) -> Family:
-    """In a basis of its own, which is added to ``bases``."""
+    """Make a family of models with the same root and targets, and append its basis to ``bases``."""
     root, targets = models[0].root, models[0].targets
     Q = _orthonormal(root)
     if np.linalg.norm(targets - Q @ (Q.T @ targets)) > _IN_SPAN * np.linalg.norm(targets):
         Q = _orthonormal(np.hstack([root, targets]))
     start = sum(basis.shape[1] for basis in bases)
     bases.append(Q)
-    E = _spanning(Q.T @ targets)  # fewer columns, the same F F^T
+    E = _spanning(Q.T @ targets)  # has fewer columns and gives the same F F^T
     return Family(slice(start, start + Q.shape[1]), Q.T @ root, E, _signs(models[0]), _members(models, shapes))
 
 
@@ -181,7 +183,7 @@ def _members(models: Sequence[RiskModel], shapes: list[FloatArray]) -> list[Memb
 
 
 def _shape(noise: FloatArray, shapes: list[FloatArray]) -> tuple[int, float]:
-    """Number of this noise's shape and its level; noises in proportion share a shape, a new one is added."""
+    """Return the index of the shape of ``noise``, and its level. A new shape is appended to ``shapes``."""
     level = float(noise.mean())
     for i, shape in enumerate(shapes):
         if np.allclose(noise / level, shape, rtol=_IN_SPAN, atol=0):
@@ -191,7 +193,7 @@ def _shape(noise: FloatArray, shapes: list[FloatArray]) -> tuple[int, float]:
 
 
 def narrow(H: FloatArray) -> FloatArray:
-    """A matrix with the same H H^T and at most as many columns as rows."""
+    """Return a matrix with the same H H^T and at most as many columns as rows."""
     if H.shape[1] <= H.shape[0]:
         return H
     R: FloatArray = np.asarray(np.linalg.qr(H.T, mode="r"))
@@ -199,7 +201,7 @@ def narrow(H: FloatArray) -> FloatArray:
 
 
 def _spanning(E: FloatArray) -> FloatArray:
-    """A matrix with the same E E^T, up to rounding, and as few columns as that takes."""
+    """Return a matrix with the same E E^T up to rounding errors, and as few columns as possible."""
     values, vectors = np.linalg.eigh(E.T @ E)
     spanning: FloatArray = E @ vectors[:, values >= _NO_TARGET * values[-1]]
     return spanning

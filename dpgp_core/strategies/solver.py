@@ -1,19 +1,20 @@
-"""Interior-point solver for the two noise-design objectives on a set of columns that fits in memory.
+"""Interior-point solver for the two objectives of noise design.
 
-Both maximise a concave F(mu) over weights mu >= 0 on the columns b_j of B (r, n). The optimum has
-g_j <= 1 for every j, and g_j = 1 wherever mu_j > 0. With S = B diag(mu) B^T:
+Both objectives maximise a concave F(mu) over weights mu >= 0 of the columns b_j of B (r, n). The optimum has g_j <= 1
+for every j, and g_j = 1 if mu_j > 0. With S = B diag(mu) B^T:
 
     log-det:  F = log|S| - sum mu,          g_j = b_j^T S^-1 b_j,       noise covariance M = S
     trace:    F = 2 tr S^{1/2} - sum mu,    g_j = b_j^T S^{-1/2} b_j,   noise covariance M = S^{1/2}
 
-At any mu, gap = max_j g_j * sum(mu) / (mu . g) - 1 certifies the distance from the optimum: after
-rescaling to max_j g_j = 1, tr M is within a factor 1 + gap of the smallest possible, and log|M|
-within r log(1 + gap). S is never formed (that would square the condition number): everything comes
-from singular values of B diag(mu)^{1/2}.
+At any mu, gap = max_j g_j * sum(mu) / (mu . g) - 1 certifies the distance from the optimum: after scaling to
+max_j g_j = 1, tr M is within a factor 1 + gap of the smallest possible value, and log|M| within r log(1 + gap). S is
+never formed, because that would square the condition number. Everything is computed from singular values of B
+diag(mu)^{1/2}.
 
-Over any number of columns (``optimise``): solve on a working set, test all of them, add the worst violators, repeat.
-Passes over all columns are sums and maxima over blocks, so they run unchanged on a cluster. The certificate
-is the gap over all columns; the working set only decides how soon it is reached.
+``interior_point`` solves the problem for columns that fit in memory. ``optimise`` solves it for any number of columns:
+it solves for a working set, evaluates g on all columns, adds the worst violators of g <= 1, and repeats. Passes over
+all columns are sums and maxima over blocks, so they also run on a cluster. The certificate is the gap over all columns,
+and does not depend on how the working set was chosen.
 """
 
 from __future__ import annotations
@@ -29,74 +30,75 @@ from scipy.linalg import cho_factor, cho_solve, qr, svd
 from ..arrays import FloatArray
 from ..linalg import BLOCK, Columns, column_norms, norms
 
-_MAX_STEPS = 100  # Newton steps per working set; about 10 suffice
+_MAX_STEPS = 100  # largest number of Newton steps per working set; usually about 10 are needed
 _STEP_TO_BOUNDARY = 0.95
-_CENTRING = (1e-3, 0.5)  # least and largest share of the complementarity kept
-_NODES = 1.3  # distance of quadrature nodes: an error of about 1 %
-_TILE = 256  # columns of the curvature computed at a time
-_UNDAMPED, _VANISHED = 3e-3, 5.0  # exponents below which exp(-x) counts as 1, and above which as 0
+_CENTRING = (1e-3, 0.5)  # smallest and largest centring parameter: target complementarity relative to the present one
+_NODES = 1.3  # distance of quadrature nodes, for an error of about 1 %
+_TILE = 256  # number of columns of the curvature that are computed at a time
+_UNDAMPED, _VANISHED = 3e-3, 5.0  # exp(-x) is taken to be 1 for smaller x, and 0 for larger x
 
 
 class Root(NamedTuple):
-    """M = U diag(values) U^T with orthogonal U (r, r) and values (r,), descending."""
+    """Eigendecomposition M = U diag(values) U^T with orthogonal U (r, r) and descending values (r,)."""
 
     U: FloatArray
     values: FloatArray
 
     def whiten(self, B: FloatArray) -> FloatArray:
-        """M^{-1/2} B, up to a rotation: diag(values)^{-1/2} U^T B."""
+        """Return M^{-1/2} B up to a rotation, as diag(values)^{-1/2} U^T B (r, n)."""
         return (self.U.T @ B) / np.sqrt(self.values)[:, None]
 
     @property
     def factor(self) -> FloatArray:
-        """L (r, r) with L L^T = M."""
+        """Factor L (r, r) with L L^T = M."""
         return self.U * np.sqrt(self.values)
 
     def times(self, t: float) -> Root:
-        """The spectrum of t M."""
+        """Return the eigendecomposition of t M."""
         return Root(self.U, t * self.values)
 
 
 @dataclass(frozen=True)
 class Objective:
-    """M = S^power: the two objectives differ in this power, and in their curvature."""
+    """An objective with M = S^power. The two objectives differ in this power and in their curvature."""
 
     power: float
 
     def root(self, B: FloatArray, mu: FloatArray) -> Root:
-        """Spectrum of M from B diag(mu)^{1/2} = U diag(s) W^T: M = U diag(s^{2 power}) U^T."""
+        """Return the eigendecomposition of M: with B diag(mu)^{1/2} = U diag(s) W^T, M = U diag(s^{2 power}) U^T."""
         R = qr((B * np.sqrt(mu)).T, mode="r", check_finite=False)[0][: len(B)]
         _, s, Ut = svd(R, check_finite=False)
         return Root(Ut.T, s ** (2 * self.power))
 
     def to_leverage(self, rows: FloatArray, root: Root) -> FloatArray:
-        """From M^{-1/2} b to S^{-1/2} b, up to a rotation; S = M^{1 / power}."""
+        """Convert M^{-1/2} b to S^{-1/2} b, both up to a rotation, for each column b; S = M^{1 / power}."""
         scale: FloatArray = root.values ** (0.5 - 0.5 / self.power)
         return rows * scale[:, None]
 
     def curvature(self, rows: FloatArray, root: Root) -> FloatArray:
-        """-dg_j/dmu_k from the whitened columns ``rows`` (r, n): a matrix (n, n) of which only j >= k is filled in."""
+        """Return -dg_j/dmu_k (n, n) for whitened columns ``rows`` (r, n); only entries with j >= k are computed."""
         raise TypeError("use LOGDET or TRACE")
 
 
 class _LogDet(Objective):
     def curvature(self, rows: FloatArray, root: Root) -> FloatArray:
-        """(b_j^T S^-1 b_k)^2."""
+        """Return (b_j^T S^-1 b_k)^2 (n, n)."""
         gram = rows.T @ rows
         return gram * gram
 
 
 class _Trace(Objective):
     def curvature(self, rows: FloatArray, root: Root) -> FloatArray:
-        """sum_ab q_ja q_ka q_jb q_kb / (s_a + s_b) with q the rows, to about 1 %.
+        """Return sum_ab q_ja q_ka q_jb q_kb / (s_a + s_b) (n, n), where q are the rows, with an error of about 1 %.
 
-        With 1/x = int exp(u - x e^u) du by the trapezoidal rule, each node is the elementwise square
-        of a Gram matrix, so no r(r+1)/2 products are stored. A Newton direction needs no more digits.
-        From large u to small, each row is damped away first, then partly counted, then wholly.
+        The fraction is written as 1/x = int exp(u - x e^u) du and integrated by the trapezoidal rule. Each node of the
+        rule contributes the elementwise square of a Gram matrix, so the r(r+1)/2 products are not stored. A Newton
+        direction needs no higher accuracy. Nodes are taken from large u to small. A row is at first damped so strongly
+        that it is left out, then partly damped, and finally counted without damping.
         """
         s, n = root.values, rows.shape[1]
         nodes = np.exp(np.arange(-np.log(2 * s[0]) - 5.0, -np.log(2 * s[-1]) + 2.0, _NODES))[::-1]
-        # s and so the exponents s node / 2 fall with the index: rows first ... last are partly counted
+        # s, and therefore the exponent s node / 2, decreases with the index: rows first ... last are partly damped.
         first, last = (np.searchsorted(-s, -2 * x / nodes) for x in (_VANISHED, _UNDAMPED))
         pieces = []
         for node, i, j, end in zip(nodes, first, last, [len(s), *last], strict=False):
@@ -122,7 +124,7 @@ TRACE = _Trace(power=0.5)
 
 
 class Weighted(NamedTuple):
-    """Weights mu (n,) > 0, the spectrum of M(mu), g (n,), steps used."""
+    """Weights mu (n,) > 0, the eigendecomposition of M(mu), g (n,), and the number of steps."""
 
     mu: FloatArray
     root: Root
@@ -131,10 +133,10 @@ class Weighted(NamedTuple):
 
 
 def interior_point(B: FloatArray, objective: Objective, mu: FloatArray, gap: float) -> Weighted:
-    """Primal-dual Newton steps with mu > 0, z > 0 towards z = 1 - g, mu z = 0.
+    """Solve z = 1 - g, mu z = 0 with mu > 0, z > 0 by primal-dual Newton steps.
 
     Args:
-        B: columns to be masked (r, n), of full row rank r.
+        B: columns to be masked (r, n), with full row rank r.
         objective: LOGDET or TRACE.
         mu: weights > 0 to start from (n,).
         gap: relative optimality gap among these columns to stop at.
@@ -144,7 +146,7 @@ def interior_point(B: FloatArray, objective: Objective, mu: FloatArray, gap: flo
     root = objective.root(B, mu)
     rows = root.whiten(B)
     g = column_norms(rows)
-    # g(t mu) = t^-power g(mu): start with the largest g a little below its optimal value 1
+    # g(t mu) = t^-power g(mu). The start is scaled so that the largest g is a little below its optimal value 1.
     t = 1.1 * float(g.max())
     mu, root, rows, g = mu * t ** (1 / objective.power), root.times(t), rows / np.sqrt(t), g / t
     z = np.maximum(1 - g, 1e-3)
@@ -160,7 +162,7 @@ def interior_point(B: FloatArray, objective: Objective, mu: FloatArray, gap: flo
 
 
 def _newton_step(H: FloatArray, g: FloatArray, mu: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(H + diag(z / mu)) dmu = g - 1 + c / mu,    dz = c / mu - z - (z / mu) dmu,    c = tau - second-order term."""
+    """Solve (H + diag(z / mu)) dmu = g - 1 + c / mu,  dz = c / mu - z - (z / mu) dmu,  c = tau - second-order term."""
     H[np.diag_indices_from(H)] += z / mu
     factor = cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
 
@@ -176,23 +178,23 @@ def _newton_step(H: FloatArray, g: FloatArray, mu: FloatArray, z: FloatArray) ->
 
 
 def _to_boundary(mu: FloatArray, z: FloatArray, dmu: FloatArray, dz: FloatArray) -> float:
-    """Longest step that keeps mu and z non-negative."""
+    """Return the longest step that keeps mu and z non-negative."""
     return 1 / max(float((-dmu / mu).max()), float((-dz / z).max()), 1e-300)
 
 
 def relative_gap(g: FloatArray, weights: FloatArray, g_of_weights: FloatArray) -> float:
-    """max_j g_j sum(mu) / (mu . g) - 1, with the weights mu (m,) and g at their columns (m,)."""
+    """Return max_j g_j sum(mu) / (mu . g) - 1, for weights mu (m,) and g of their columns (m,)."""
     return float(g.max() * weights.sum() / (weights @ g_of_weights) - 1)
 
 
-_MAX_ROUNDS = 100  # about 5 suffice
-_FIRST_GAP = 0.1  # the first working set is a guess: solve it loosely
-_TIGHTEN = 0.2  # next gap for the working set, as a share of the gap now reached over all columns
-_NEGLIGIBLE = 1e-3  # total leverage that the columns leaving a working set may have
+_MAX_ROUNDS = 100  # largest number of working sets; usually about 5 are needed
+_FIRST_GAP = 0.1  # gap for the first working set, which is a guess and need not be solved accurately
+_TIGHTEN = 0.2  # gap for the next working set, relative to the gap over all columns
+_NEGLIGIBLE = 1e-3  # largest total leverage of columns that are removed from a working set
 
 
 class Solution(NamedTuple):
-    """Weights mu (n,) with sum 1, the spectrum of M(mu), certified gap, Newton steps used."""
+    """Weights mu (n,) with sum 1, the eigendecomposition of M(mu), the certified gap, and the number of steps."""
 
     mu: FloatArray
     root: Root
@@ -201,12 +203,13 @@ class Solution(NamedTuple):
 
 
 def optimise(B: FloatArray | Columns, objective: Objective, gap: float, executor: Executor | None = None) -> Solution:
-    """Minimise the objective over all columns to a certified relative gap.
+    """Optimise the objective over all columns to a certified relative gap.
 
     Args:
-        B: columns to be masked (r, n), of full row rank r.
+        B: columns to be masked (r, n), with full row rank r.
         objective: LOGDET or TRACE.
-        gap: relative optimality gap to stop at; any value gives valid weights.
+        gap: relative optimality gap to stop at. The weights are valid for any value.
+        executor: runs blocks of columns, see ``Columns.over_blocks``.
     """
     columns = B if isinstance(B, Columns) else Columns(B.T)
     r, n = columns.shape
@@ -221,15 +224,17 @@ def optimise(B: FloatArray | Columns, objective: Objective, gap: float, executor
         reached = relative_gap(g, weights, g_own)
         if reached <= gap or round_ == _MAX_ROUNDS - 1:
             break
-        # Well-centred loose weights hardly overfit the working set: tighten only as all columns allow.
+        # The gap on the working set is reduced only in step with the gap over all columns, so that the weights are not
+        # fitted to a working set that still lacks important columns.
         target = max(gap / 2, min(_FIRST_GAP, _TIGHTEN * reached))
         level = weights @ g_own / weights.sum()
         violators = np.setdiff1d(np.flatnonzero(g > level * (1 + gap / 2)), working, assume_unique=True)
         if len(violators) > r:
             worst = np.sort(violators[np.argsort(-g[violators], kind="stable")[:BLOCK]])
             violators = worst[_spanning(root.whiten(columns[worst].values()) * g[worst], 1)]
-        # Drop by leverage mu_j b_j^T S^-1 b_j, not by weight: a tiny weight may be all that holds up a tiny
-        # singular direction. Dropping leverage t in all leaves S' >= (1 - t) S, so the span is never lost.
+        # Columns are removed by their leverage mu_j b_j^T S^-1 b_j and not by their weight, because a column with a
+        # tiny weight may be the only one in a direction with a tiny singular value. If the removed leverage is t in
+        # total, S' >= (1 - t) S, so no direction is lost.
         leverage = weights * column_norms(objective.to_leverage(root.whiten(own), root))
         kept = leverage > _NEGLIGIBLE / len(working)
         working, weights = _merge(working[kept], weights[kept], violators)
@@ -239,12 +244,12 @@ def optimise(B: FloatArray | Columns, objective: Objective, gap: float, executor
 
 
 def shifts(columns: Columns, root: Root, executor: Executor | None = None) -> FloatArray:
-    """g_j = b_j^T M^-1 b_j of every column (n,)."""
+    """Return g_j = b_j^T M^-1 b_j for every column (n,)."""
     return norms(columns, (root.U / np.sqrt(root.values)).T, executor)
 
 
 def _first_guess(columns: Columns, executor: Executor | None) -> NDArray[np.intp]:
-    """Indices of about 2 r well-spread columns of full row rank: each block sends its own to a final."""
+    """Return indices of about 2 r well-spread columns with full row rank, chosen from candidates of each block."""
     among = np.arange(columns.shape[1])
     if len(columns.starts()) > 1:
         winners = columns.over_blocks(_block_pivots, executor)
@@ -257,7 +262,7 @@ def _block_pivots(block: Columns) -> NDArray[np.intp]:
 
 
 def _spanning(B: FloatArray, times: int) -> NDArray[np.intp]:
-    """Indices of well-spread columns: the pivots of ``times`` successive pivoted QR factorisations."""
+    """Return indices of well-spread columns: the pivots of ``times`` successive pivoted QR factorisations."""
     chosen: list[NDArray[np.intp]] = []
     rest = np.arange(B.shape[1])
     while len(chosen) < times and len(rest):

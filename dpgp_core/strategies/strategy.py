@@ -1,17 +1,18 @@
-"""A strategy: a linear measurement, and its certified distance from the best.
+"""Strategies (linear measurements with columns of norm <= 1), and a certified lower bound on the risk of all of them.
 
-``lower_bound`` is a risk that no strategy can fall below, computed at any B.
-
-For every model's Y_m (n, m) and every diagonal D with sum_m pi_m Y_m Y_m^T <= t D,
+The bound is computed at any B and holds for the risk of every strategy. Let Y_m (n, m) be a matrix for each model, and
+D a diagonal matrix, with sum_m pi_m Y_m Y_m^T <= t D. Then
 
     tr F^T (K + t X^-1)^-1 F <= tr (F - Y)^T K^-1 (F - Y) + tr Y^T X Y / t,    sum_m pi_m tr Y_m^T X Y_m / t <= tr X D,
 
-and tr X D <= tr D on {X >= 0, diag X <= 1}: risk(X) >= least + 2 u - v - tr D, with u = sum pi tr F^T K^-1 Y and
-v = sum pi tr Y^T K^-1 Y. The best multiple of Y gives least + u^2 / (v + tr D), never below ``least``.
+and tr X D <= tr D on {X >= 0, diag X <= 1}. It follows that risk(X) >= least + 2 u - v - tr D, with
+u = sum pi tr F^T K^-1 Y and v = sum pi tr Y^T K^-1 Y. The best multiple of Y gives least + u^2 / (v + tr D), which is
+never below ``least``.
 
-Here D = diag(nu), nu_j = |(B G)_j|, and Y is R with the singular values of (t D)^-1/2 [sqrt(pi_m) R_m] cut at 1. At an
-optimal B nothing is cut and the bound is the risk. Near one, values above 1 lie in directions that B hardly measures,
-and cutting costs only as much as B measures of them: making D larger instead would cost the excess times all of sum nu.
+The code takes D = diag(nu) with nu_j = |(B G)_j|, and Y is R with the singular values of (t D)^-1/2 [sqrt(pi_m) R_m]
+clipped at 1. At an optimal B no singular value is above 1, and the bound equals the risk. Close to an optimal B, those
+above 1 belong to directions that B hardly measures, and clipping them weakens the bound only by as much as B measures
+of these directions. Making D larger instead would weaken it by the excess of the singular value times all of sum nu.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ from .risk_model import Family, Member
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Strategy:
-    """The rows of B are measured: z = B y + noise. Public, made before any output is read.
+    """A strategy B for measurements z = B y + noise. It is public and computed before any output is read.
 
     Attributes:
-        B: strategy matrix (r, n); every column norm <= 1, so changing one record moves B y by at most its own change.
+        B: strategy matrix (r, n). Columns have norm <= 1, so changing one output moves B y by at most this change.
         risk: expected weighted squared error of the prediction from z, in squared model units.
-        bound: no strategy has a smaller risk than this (certified), in the same units.
-        gap: (risk - bound) / (risk - risk without privacy): the share of privacy's cost that might be
-            avoidable. 0 where privacy costs nothing.
-        iterations: evaluations of the risk that were used.
+        bound: certified lower bound on the risk of every strategy, in the same units.
+        gap: (risk - bound) / (risk - risk without privacy), the share of the cost of privacy that may be avoidable; 0
+            if privacy costs nothing.
+        iterations: number of evaluations of the risk.
     """
 
     B: FloatArray
@@ -46,26 +47,27 @@ class Strategy:
 
     @property
     def avoidable(self) -> float:
-        """(risk - bound) / risk: the share of the whole risk that might be avoidable."""
+        """Share of the whole risk that may be avoidable, (risk - bound) / risk."""
         return max(self.risk - self.bound, 0.0) / self.risk if self.risk > 0 else 0.0
 
     @property
     def rank(self) -> int:
-        """Number r of combinations measured."""
+        """Number r of linear combinations that are measured."""
         return int(self.B.shape[0])
 
 
-_TINY = 1e-12  # of the largest multiplier: a smaller one counts as that
-_ROUNDING, _LOST = 1e-10, 1e-13  # relative error of the cut, and of an eigenvalue relative to the largest; generously
+_TINY = 1e-12  # smallest multiplier, relative to the largest
+_ROUNDING, _LOST = 1e-10, 1e-13  # upper bounds on relative errors: of the clipping, and of eigenvalues
 
 
 def lower_bound(risk: MixtureRisk, point: Point, goal: float = np.inf) -> float:
-    """Lower bound of the risk of every B with columns of norm <= 1.
+    """Return a lower bound on the risk of every B with columns of norm <= 1.
 
     Args:
-        risk: of the mixture.
-        point: at any B, good or bad: the bound is tight only where B is optimal.
-        goal: where the distance to a stationary B alone is more than this, no time is lost: minus infinity.
+        risk: risk of the mixture.
+        point: evaluation of the risk at any B. The bound is tight if B is optimal.
+        goal: the result is minus infinity, without further computation, if the bound would be further than this below
+            the risk because B is not stationary.
     """
     excess = point.risk - risk.least
     if not excess > 0:
@@ -87,9 +89,9 @@ def lower_bound(risk: MixtureRisk, point: Point, goal: float = np.inf) -> float:
 def _bound_terms(
     risk: MixtureRisk, point: Point, nu: FloatArray, long: FloatArray, s: FloatArray
 ) -> tuple[float, float]:
-    """U and v for Y = R - left right^T R, which is R with the singular values s > 1 cut to 1.
+    """Return u and v for Y = R - left right^T R, which is R with the singular values s > 1 clipped to 1.
 
-    With long = H w, w the right singular vectors: D^1/2 times the left ones is long / (s sqrt t).
+    ``long`` = H w with the right singular vectors w, so long / (s sqrt t) is D^1/2 times the left ones.
     K^-1 R = K^-1 F - B^T J gives sum pi tr F^T K^-1 R = excess and sum pi tr R^T K^-1 R = excess - t sum pi |J|^2.
     """
     excess = point.risk - risk.least
@@ -109,7 +111,7 @@ def _bound_terms(
 
 
 def _products(risk: MixtureRisk, point: Point, model: tuple[Family, Member, FloatArray], A: FloatArray) -> FloatArray:
-    """A^T R of one model and its J, for A (n, a): R = Q (E - T signs (B U)^T J) - N B^T J."""
+    """Return A^T R of one model with its J, for A (n, a), where R = Q (E - T signs (B U)^T J) - N B^T J."""
     family, member, J = model
     BU = point.BQ[:, family.columns] @ family.T
     inside = family.E - family.T @ (family.signs[:, None] * (BU.T @ J))
