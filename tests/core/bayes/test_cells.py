@@ -20,7 +20,7 @@ from tests.core.bayes.oracle import residual_variance_of
 BOX, SIDE = ((-2.0, 4.0), (10.0, 11.0)), (0.0, 1.0)
 
 
-def test_every_centre_lies_in_its_own_cell_and_inputs_outside_the_box_at_its_edge():
+def test_inputs_outside_the_box_are_in_edge_cells():
     grid = CellGrid(box=BOX, per_side=5)
     far = np.array([[-1e300, 9.0], [1e300, 1e300], [4.0, 11.0], [-2.0, 10.0]])
     np.testing.assert_array_equal(grid.index(far), [0, 24, 24, 0])
@@ -29,7 +29,7 @@ def test_every_centre_lies_in_its_own_cell_and_inputs_outside_the_box_at_its_edg
     assert len(grid.nodes) == 225
 
 
-def test_a_function_is_linear_between_nodes_of_each_input_and_constant_beyond_the_last():
+def test_interpolation_is_linear_and_constant_beyond_the_nodes():
     grid = CellGrid(box=((0.0, 1.0),), per_side=4)
     values = 3 - 2 * grid.nodes[:, 0]
     inside = np.linspace(grid.nodes[0, 0], grid.nodes[-1, 0], 50)[:, None]
@@ -65,13 +65,13 @@ def levels(count):
         ([SIDE, levels(9)], 30_000, 3.73, (42, 9), (77, 9)),
     ],
 )
-def test_the_number_of_cells_grows_with_people_and_budget_and_is_public(box, people, s, shape, of_public):
+def test_the_number_of_cells_follows_from_public_numbers(box, people, s, shape, of_public):
     assert cells_of(box, people, s).shape == shape
     assert cells_of(box, 10 * people, 10 * s).shape == shape
     assert cells_of(box, people, s, public=True).shape == of_public
 
 
-def test_with_little_noise_eight_people_are_left_to_a_cell_whose_count_is_not_public_and_four_on_planes():
+def test_private_cells_hold_at_least_a_few_records():
     assert cells_of([SIDE, SIDE], 200, 0.4).shape == (7, 7)
     assert cells_of([SIDE, levels(3)], 400, 0.4).shape == (17, 3)
     assert cells_of([SIDE, levels(3)], 400, 0.4, public=True).shape == (40, 3)
@@ -87,7 +87,7 @@ def test_with_little_noise_eight_people_are_left_to_a_cell_whose_count_is_not_pu
         ([SIDE, levels(2)], lambda t: np.column_stack([t, 0 * t]), 6),
     ],
 )
-def test_cells_of_public_inputs_are_finer_where_most_would_be_empty(box, X, finer):
+def test_grids_are_refined_if_most_cells_are_empty(box, X, finer):
     grid = CellGrid(box=tuple(box), per_side=6)
     inputs = X((np.arange(600) + 0.5) / 600)
     found = finer_where_used(grid, inputs)
@@ -115,7 +115,7 @@ def test_cells_are_places_times_levels():
         )
 
 
-def test_a_function_of_one_level_says_nothing_of_another():
+def test_categories_do_not_share_nodes():
     grid = CellGrid(box=GROUPS, per_side=4)
     values = np.where(grid.nodes[:, 0] == 1, 5.0 * grid.nodes[:, 1], 0.0)
     x = np.linspace(2.0, 8.0, 13)
@@ -123,7 +123,7 @@ def test_a_function_of_one_level_says_nothing_of_another():
         np.testing.assert_allclose(grid.at(np.stack([np.full(13, level), x], axis=1))(values), slope * x, atol=1e-12)
 
 
-def test_cells_of_a_period_are_told_apart_by_position_and_phase():
+def test_periodic_cells_follow_from_position_and_phase():
     grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
     assert (grid.dim, grid.shape, grid.size) == (2, (5, 7), 35)
     assert cells_of([(0.0, 900.0)], 300, 4.0, (7.0,)).shape == (6, 7)
@@ -135,7 +135,7 @@ def test_cells_of_a_period_are_told_apart_by_position_and_phase():
     np.testing.assert_array_equal(np.bincount(grid.index(days), minlength=35), np.full(35, 20))
 
 
-def test_a_function_of_position_and_phase_is_interpolated_and_days_outside_count_at_the_edge():
+def test_functions_of_position_and_phase_are_interpolated():
     grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
     values = grid.nodes @ [0.01, 2.0]
     days = np.array([[100.0], [333.0], [410.0]])
@@ -205,7 +205,7 @@ def test_two_stages_are_one_conditioning(world):
     assert second.log_evidence == pytest.approx(multivariate_normal(np.zeros(8), S).logpdf(z), abs=1e-7)
 
 
-def test_a_state_has_the_variances_of_its_covariance_at_cells_nodes_and_test_inputs(world):
+def test_variances_of_states_match_their_covariance(world):
     """Each stage takes them off as it comes; all three follow from the covariance, which is computed from its rows."""
     models, B, rng = world
     state = prior_state(models, SURE)
@@ -253,7 +253,7 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     assert np.abs((np.cov(sums.T) - expected) / scale).max() < 0.08
 
 
-def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world):
+def test_uncertain_counts_add_variance_to_uncentred_sums(world):
     unsure = Counts(COUNTS, np.diag(np.arange(1.0, 7)))
     g = np.full(18, -2.0)
     state = prior_state(world[0], SURE)
@@ -262,7 +262,7 @@ def test_uncertain_counts_add_variance_where_residuals_are_off_the_middle(world)
     np.testing.assert_allclose(more, [np.diag(np.arange(1.0, 7) * (2.0**2 + K)) / 100**2], rtol=1e-3, atol=1e-12)
 
 
-def test_one_place_in_a_cell_moves_all_who_are_there_together():
+def test_a_shared_location_adds_common_variance():
     """Apart from each record's own noise, a cell's n records share n^2 of what the curve varies over it, in each of
     four stages with narrow intervals four times that: information of all four together is of n^2 once."""
     state = prior_state(model_set([MODEL], CELLS), SURE)
@@ -272,7 +272,7 @@ def test_one_place_in_a_cell_moves_all_who_are_there_together():
     np.testing.assert_allclose(linear.own * 100**2, [4 * COUNTS**2 * within], rtol=0.02)
 
 
-def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together():
+def test_the_evidence_averages_over_shares_of_one_location():
     """Two stages: the mean over shares of that variance, the same share in both, of the product of their densities."""
     B, rng = np.eye(6)[:4], np.random.default_rng(3)
     state, by_share = prior_state(model_set([MODEL], CELLS), SURE), np.zeros(4)
@@ -289,7 +289,7 @@ def test_evidence_leaves_open_how_much_people_of_a_cell_stand_together():
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_short_lengthscales_are_not_ruled_out_by_scatter_that_spread_people_do_not_show(seed):
+def test_evenly_spread_records_do_not_exclude_short_lengthscales(seed):
     """Sums of a rough curve over 60,000 people spread evenly in their cells: the rough model is likelier by 5 nats.
 
     If the evidence assumed one location in each cell, as the state does, two of these curves would favour the smooth
@@ -308,7 +308,7 @@ def test_short_lengthscales_are_not_ruled_out_by_scatter_that_spread_people_do_n
     assert rough > smooth + 5
 
 
-def test_a_model_that_cannot_be_computed_has_no_say_and_stops_nothing():
+def test_a_model_that_fails_loses_its_evidence():
     """The others are what they would be without it."""
     _, models, B, z = stages_of_many()
     state = prior_state(models, SURE)
@@ -382,7 +382,7 @@ SAME = {"rtol": 1e-9, "atol": 1e-9}
 
 
 @pytest.mark.parametrize("index", [None, [0, 3], [1, 2, 4]])
-def test_a_set_of_models_gives_what_each_gives_alone(index):
+def test_models_together_equal_models_alone(index):
     many, models, B, z = stages_of_many()
     assert len({each.shape[1] for each in models.nodes}) > 1
     index = np.arange(5) if index is None else np.array(index)
@@ -409,7 +409,7 @@ def test_a_set_of_models_gives_what_each_gives_alone(index):
         np.testing.assert_allclose(misfit[model], alone.misfit[0], **SAME)
 
 
-def test_a_model_that_is_read_no_further_keeps_its_evidence():
+def test_models_no_longer_read_keep_their_evidence():
     _, models, B, z = stages_of_many()
     first = updated_state(prior_state(models, SURE), _open(SURE, prior_state(models, SURE)), B, 0.3, z[0])
     after = read_in_two_stages(models, B, z, np.array([0, 3]))

@@ -93,7 +93,7 @@ def phi_of(model, X, j):
 
 
 @pytest.mark.usefixtures("one_break")
-def test_a_break_has_the_posterior_that_counting_every_case_gives(model):
+def test_one_change_point_has_the_enumerated_posterior(model):
     state, seen = stages(model)
     cases = by_hand(model, seen)
     weights = softmax([log for log, *_ in cases])
@@ -117,7 +117,7 @@ def test_a_break_has_the_posterior_that_counting_every_case_gives(model):
 
 
 @pytest.mark.usefixtures("one_break")
-def test_what_a_break_explains_is_taken_off_the_misfit_of_each_stage(model):
+def test_change_points_reduce_the_misfit_of_each_stage(model):
     """E |w - G b|^2 by cases, w and G of each stage as the filter whitened them."""
     state, seen = stages(model)
     weights, found = softmax([log for log, *_ in by_hand(model, seen)]), by_hand(model, seen)
@@ -132,7 +132,7 @@ def test_what_a_break_explains_is_taken_off_the_misfit_of_each_stage(model):
         assert state.misfit[0, stage] == pytest.approx(expected, rel=1e-6)
 
 
-def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model):
+def test_the_bound_for_several_change_points_is_tight(model):
     """Two effects, every pair of cases by hand."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(changepoints, "TUNING", replace(TUNING, most_change_points=2))
@@ -150,7 +150,7 @@ def test_several_breaks_are_a_lower_bound_of_the_evidence_and_close_to_it(model)
     assert exact - 1.5 < state.change_points.log_evidence[0] < exact + 1e-9
 
 
-def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
+def test_steps_are_uniform_between_middles_of_cells():
     """20,000 places of each: mean and variance over each cell, and covariance of points, are those of simulation."""
     rng, X = np.random.default_rng(3), np.linspace(0, 1, 4001)[:, None]
     phi, cells = OF_CELLS.at(X), CELLS.index(X)
@@ -170,7 +170,7 @@ def test_a_step_lies_anywhere_between_the_middles_of_two_cells():
 PLACES_OF_PEOPLE = np.array([[0.1], [0.2], [0.45], [0.5 + 1e-9], [0.75], [0.99]])  # one of each cell
 
 
-def test_where_all_of_a_cell_stand_at_one_place_f_is_known_there_wherever_a_step_is():
+def test_a_single_location_determines_f_there_despite_steps():
     """What is open beside them is between them and there: 20,000 places of a step from 1/4 to 5/12."""
     seen = OF_CELLS.given_locations(located_grid(CELLS, np.repeat(PLACES_OF_PEOPLE, 7, axis=0)))
     np.testing.assert_allclose(seen.cells, seen.at(PLACES_OF_PEOPLE), atol=1e-12)
@@ -184,7 +184,7 @@ def test_where_all_of_a_cell_stand_at_one_place_f_is_known_there_wherever_a_step
     np.testing.assert_allclose(seen.step_variance_at(X) @ FOUND.square[0], of_places.diagonal(), atol=1e-12)
 
 
-def test_people_who_are_spread_evenly_are_seen_as_a_cell_that_is_filled_evenly():
+def test_evenly_spread_records_give_even_cell_means():
     X = (np.arange(6000)[:, None] + 0.5) / 6000
     seen, phi, cells = OF_CELLS.given_locations(located_grid(CELLS, X)), OF_CELLS.at(X), CELLS.index(X)
     means = np.array([phi[cells == c].mean(axis=0) for c in range(CELLS.size)])
@@ -194,7 +194,7 @@ def test_people_who_are_spread_evenly_are_seen_as_a_cell_that_is_filled_evenly()
     np.testing.assert_allclose(seen.step_variance_at(X[::500]), OF_CELLS.step_variance_at(X[::500]), atol=1e-6)
 
 
-def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
+def test_bumps_are_quadratic_splines_of_height_one():
     X = np.linspace(0, 1, 601)[:, None]
     bumps = OF_CELLS.at(X)[:, STEPS:]
     assert bumps.shape[1] == sum(6 - (width % 2 == 0) for width in TUNING.bump_widths)
@@ -206,7 +206,7 @@ def test_bumps_are_1_at_their_middle_smooth_and_parabolas_in_every_cell():
 
 
 @pytest.mark.parametrize("noise_variance", [1e-3, 0.3])
-def test_where_bounds_are_wide_breaks_are_of_the_scatter_of_outcomes(noise_variance):
+def test_wide_bounds_limit_the_heights_of_change_points(noise_variance):
     models = model_set([SMOOTH, replace(SMOOTH, noise_variance=noise_variance)], CELLS, change_points=OF_CELLS)
     expected = np.minimum(LARGE * np.array(AMPLITUDES), 16 * noise_variance)
     np.testing.assert_allclose(models.change_point_variances[1], expected)
@@ -223,27 +223,27 @@ PLANE, WEEKS = ((0.0, 1.0), (0.0, 1.0)), ((0.0, 70.0),)
         CellGrid(box=((0.0, 1.0), side_of(("a", "b"))), per_side=4),
     ],
 )
-def test_planes_groups_and_periods_have_none(grid):
+def test_planes_groups_and_periods_have_no_change_points(grid):
     assert change_points_of(grid, 1.0).cells.shape == no_change_points(grid).cells.shape == (grid.size, 0)
     points = grid.centres[:, : len(grid.box)]
     assert change_points_of(grid, 1.0).at(points).shape == (grid.size, 0)
 
 
-def test_before_anything_is_released_breaks_are_as_likely_as_they_are_said_to_be(model):
+def test_prior_probabilities_of_change_points_are_as_declared(model):
     state = prior_state(model, COUNTS).change_points
     np.testing.assert_array_equal(state.mean, np.zeros((1, J)))
     np.testing.assert_allclose(state.square.sum(), 3 * SHARE * LARGE * np.mean(AMPLITUDES))
     assert state.log_evidence == pytest.approx(0)
 
 
-def test_the_variance_over_cells_is_the_diagonal_of_the_curves_covariance_with_breaks_too(model):
+def test_variances_are_diagonals_of_covariances_with_change_points(model):
     state, _ = stages(model)
     moments = curve_moments(state, np.zeros(len(CELLS.nodes)))
     np.testing.assert_allclose(state.variance_over_cells[0], moments.V[0].diagonal(), atol=1e-12)
     np.testing.assert_allclose(moments.shift, state.mean_over_cells, atol=1e-12)
 
 
-def test_plans_know_that_a_curve_may_break():
+def test_plans_account_for_change_points():
     """The covariance of sums and curve that strategies are planned for, against its own rows, each break in turn."""
     models = curve_models(CELLS.box, 2.0)
     filtered = filter_of(models, CELLS, 220, 2.0).with_counts(COUNTS)
@@ -299,7 +299,7 @@ CURVE = np.linspace(0.01, 0.99, 61)[:, None]
 
 
 @pytest.mark.parametrize("curve", ["jump", "peak"])
-def test_a_jump_and_a_narrow_peak_are_read_better_than_by_models_alone(curve, monkeypatch):
+def test_change_points_reduce_errors_at_steps_and_peaks(curve, monkeypatch):
     """Six draws of each: errors fall by a third or more, and the least fifth rises from a half to .9, some five sds."""
     errors, inside = zip(*(released(curve, repeat, CURVE) for repeat in range(6)), strict=True)
     monkeypatch.setattr(filter_module, "change_points_of", lambda grid, variance: no_change_points(grid))
@@ -310,14 +310,14 @@ def test_a_jump_and_a_narrow_peak_are_read_better_than_by_models_alone(curve, mo
 
 @pytest.mark.full
 @pytest.mark.parametrize("curve", ["jump", "peak"])
-def test_intervals_hold_a_jump_and_a_narrow_peak(curve):
+def test_intervals_cover_steps_and_peaks(curve):
     """40 draws of each: .98 in the least fifth of a jump, .9 of a peak, with a standard error of .02."""
     average, least = in_fifths([released(curve, repeat, CURVE)[1] for repeat in range(40)])
     assert average > 0.92
     assert least >= 0.85
 
 
-def test_a_smooth_curve_is_not_said_to_break():
+def test_smooth_curves_have_no_change_points():
     """Four fixed draws: nowhere does the curve rise in a sixtieth of the range by more than its own slope and noise."""
     for repeat in range(4):
         error, _ = released("smooth", repeat, CURVE)

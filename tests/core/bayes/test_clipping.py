@@ -7,7 +7,7 @@ from dpgp_core.bayes.clipping import bias_features, bias_sd, ends_of, widest_nea
 TWO = 2.0
 
 
-def test_ends_that_nobody_can_pass_clip_nothing():
+def test_ends_at_the_bounds_clip_nothing():
     low, high, half_width = ends_of(np.array([-2.0, -1.0]), np.array([0.5, 2.0]), np.array([0.0, 0.5]), TWO)
     assert low[0] < -1e5
     assert high[1] > 1e5
@@ -16,7 +16,7 @@ def test_ends_that_nobody_can_pass_clip_nothing():
     np.testing.assert_array_equal(bias_sd(both.half_width, 1.0, TWO), 0)
 
 
-def test_bias_fades_with_the_width_and_has_variance_one_where_it_is_not_scaled():
+def test_bias_decreases_with_the_width():
     beta = bias_sd(np.array([0.0, 0.75, 1.5, 3.0]), 1.0, TWO)
     assert (np.diff(beta) < 0).all()
     np.testing.assert_allclose(bias_sd(np.array([1.5]), 4.0, 2 * TWO), 2 * bias_sd(np.array([0.75]), 1.0, TWO))
@@ -25,7 +25,7 @@ def test_bias_fades_with_the_width_and_has_variance_one_where_it_is_not_scaled()
     np.testing.assert_allclose((psi**2).sum(axis=1), 1, atol=0.01)
 
 
-def test_where_people_scatter_as_far_as_the_range_lets_them_the_mean_may_be_a_standard_deviation_off():
+def test_bias_reaches_one_sigma_at_the_largest_variance():
     at_once = np.zeros(1)
     np.testing.assert_allclose(bias_sd(at_once, TWO**2, TWO), TWO)
     roomy = bias_sd(at_once, 1.0, 100.0)
@@ -33,7 +33,7 @@ def test_where_people_scatter_as_far_as_the_range_lets_them_the_mean_may_be_a_st
     assert roomy < 0.4
 
 
-def test_plans_take_the_widest_of_nearly_equal_risks():
+def test_the_widest_nearly_optimal_width_is_chosen():
     risks = np.array([[1.0, 1.05, 1.2], [1.0, 1.2, 1.0], [1.0, 2.0, 2.0], [3.0, 2.0, 1.0]])
     found = [widest_near_optimal(row, tolerance) for row, tolerance in zip(risks, [0.05, 0.0, 0.5, 0.0], strict=True)]
     assert found == [1, 2, 0, 2]

@@ -72,7 +72,7 @@ def test_boxes_are_disjoint_and_tight(case):
         np.testing.assert_array_equal([low[cluster], high[cluster]], [own.min(axis=0), own.max(axis=0)])
 
 
-def test_there_are_as_many_as_allowed(case):
+def test_as_many_clusters_as_allowed(case):
     _, X, found = case
     assert found.size == min(MOST, len(np.unique(X, axis=0)))
     assert found.size == found.parts
@@ -136,7 +136,7 @@ def test_more_than_two_sides_use_a_star(sides, nodes):
         assert ((found != 1).sum(axis=1) <= 1).all()
 
 
-def test_few_places_are_columns_of_their_own():
+def test_few_places_are_columns():
     rng = np.random.default_rng(3)
     places = np.sort(rng.uniform(-2, 3, (MOST, 1)), axis=0)
     X = places[np.concatenate([np.arange(MOST), rng.integers(0, MOST, 900)])]
@@ -153,7 +153,7 @@ def test_clusters_grow_with_records_within_limits(n, most):
     assert clusters_of((SIDE,), X).size == min(n, most)
 
 
-def test_one_place_more_is_split_into_at_most_most():
+def test_one_more_place_gives_clusters():
     places = np.linspace(-2, 3, MOST + 1)
     found = clusters_of((SIDE,), np.tile(places, 10)[:, None])
     X = places[:, None]
@@ -162,7 +162,7 @@ def test_one_place_more_is_split_into_at_most_most():
 
 
 @pytest.mark.parametrize("heap", [0.5, 0.9, 0.999])
-def test_a_heap_becomes_a_column_of_its_own(heap):
+def test_repeated_inputs_become_one_column(heap):
     """Records that all share one value cannot be split any further, and the others still are."""
     rng = np.random.default_rng(4)
     x = np.where(np.arange(N * 10) < heap * N * 10, 1.0, rng.uniform(-2, 3, N * 10))
@@ -203,7 +203,7 @@ def test_records_found_in_portions_are_the_same(case, monkeypatch):
     np.testing.assert_array_equal(found.index(X), expected)
 
 
-def test_offsets_run_from_0_to_1_within_a_cluster(case):
+def test_offsets_within_clusters_are_0_to_1(case):
     _, X, found = case
     t, at = found.offsets(X).T, found.index(X)
     low, high = found.ends

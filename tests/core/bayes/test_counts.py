@@ -38,7 +38,7 @@ def five_values():
     return truth, [counts_given(grid, n, B, noise, truth + noise * rng.standard_normal(90)) for _ in range(20)]
 
 
-def test_empty_cells_take_nobody_from_full_ones(five_values):
+def test_empty_cells_take_no_records_from_others(five_values):
     """Cut at 0 and scaled to n again, 85 empty cells took 1.5 % of all people: 7 standard deviations of a full one."""
     truth, given = five_values
     full = truth > 0
@@ -47,7 +47,7 @@ def test_empty_cells_take_nobody_from_full_ones(five_values):
     assert abs(missing.mean()) < 6 * sd / np.sqrt(len(given))  # false alarm < 1e-8; it was 15 times that
 
 
-def test_cells_where_nobody_is_are_found_empty(five_values):
+def test_empty_cells_are_found_empty(five_values):
     """Each was given what its noise said, of sd 12: strategies added these people up, with their signs."""
     truth, (found, *_) = five_values
     nobody = truth == 0
@@ -56,7 +56,7 @@ def test_cells_where_nobody_is_are_found_empty(five_values):
     assert (np.abs(found.mean - truth)[~nobody] < 6 * np.sqrt(found.covariance.diagonal()[~nobody])).all()
 
 
-def test_few_people_in_a_cell_are_not_taken_for_nobody():
+def test_errors_of_sparse_counts_match_their_variances():
     """One of four cells holds five standard deviations of the noise: errors are as large as their variances say."""
     grid, truth, noise = CellGrid(box=((0.0, 1.0),), per_side=80), np.tile([60.0, 0.0, 0.0, 0.0], 20), 12.0
     errors, variances = [], []
@@ -69,7 +69,7 @@ def test_few_people_in_a_cell_are_not_taken_for_nobody():
     assert 0.5 < np.mean(np.square(errors)) / np.mean(variances) < 1.5
 
 
-def test_a_few_people_in_every_cell_are_no_fewer_than_none():
+def test_nonnegative_counts_have_smaller_errors():
     """Even inputs, 1.5 people a cell on average: as a Gaussian has them, errors of n^ are a fifth larger."""
     grid, errors, even = CellGrid(box=((0.0, 1.0),), per_side=26), ([], []), 1.5
     smooth = counts.density_features(grid, 39)
@@ -90,7 +90,7 @@ def test_a_few_people_in_every_cell_are_no_fewer_than_none():
 
 @pytest.mark.parametrize("noise", [1e-9, 1e-3, 1.0, 1e3, 1e9])
 @pytest.mark.parametrize("shift", [-1e12, -1e3, 0.0, 1e3, 1e12])
-def test_whatever_is_released_of_counts_can_be_read(noise, shift):
+def test_any_released_counts_can_be_read(noise, shift):
     """Nothing may fail after it was charged, however unlikely the noise."""
     for B in (np.eye(12), np.full((1, 12), 0.1)):
         for n in (1, 10**6):
@@ -100,7 +100,7 @@ def test_whatever_is_released_of_counts_can_be_read(noise, shift):
             assert found.covariance.diagonal().min() >= -1e-9 * (1 + n)
 
 
-def test_their_variances_hold_on_counts_from_the_prior():
+def test_variances_of_counts_are_calibrated():
     """Standardised errors of Gaussian counts have variance 1: 400 worlds of 12 cells, within six standard errors."""
     rng, M = np.random.default_rng(1), 12
     centres = GRID.centres
@@ -118,7 +118,7 @@ def test_their_variances_hold_on_counts_from_the_prior():
     assert 0.3 < np.mean(scores) < 1.6
 
 
-def test_counts_in_towns_are_known_cell_by_cell_however_rough_their_density():
+def test_counts_of_concentrated_records_are_accurate():
     """480 people in seven of 36 cells, noise of 10: a strategy for a smooth density, of 25 rows, erred by 105."""
     grid, truth, rng, errors = CellGrid(box=((0.0, 1.0),) * 2, per_side=6), np.zeros(36), np.random.default_rng(0), []
     truth[[1, 8, 12, 17, 22, 28, 33]] = 168, 96, 72, 48, 48, 24, 24
@@ -129,7 +129,7 @@ def test_counts_in_towns_are_known_cell_by_cell_however_rough_their_density():
 
 
 @pytest.mark.parametrize("kind", ["log-normal", "half of the box", "one heap"])
-def test_counts_of_inputs_of_every_kind_fit_their_model(kind):
+def test_counts_fit_their_model_for_all_inputs(kind):
     """Of tau ten times apart |w|^2 was up to 2.4 times its number, and intervals were widened though all was right."""
     for repeat in range(5):
         rng = np.random.default_rng(repeat)
@@ -144,7 +144,7 @@ def test_counts_of_inputs_of_every_kind_fit_their_model(kind):
         assert 0.6 < square / numbers < 1.3
 
 
-def test_a_crowd_takes_no_people_from_cells_of_a_few():
+def test_a_full_cell_leaves_small_counts_unchanged():
     """3,000 people, two thirds in one place: of 884 others 538 were given to it, with a standard deviation of 34."""
     grid, truth = CellGrid(box=((0.0, 1.0),), per_side=22), np.full(22, 40.0)
     truth[10] = 3000 - 21 * 40

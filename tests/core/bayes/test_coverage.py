@@ -60,7 +60,7 @@ def _worlds(X, rng):
 
 @pytest.mark.full
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 5.0])
-def test_intervals_hold_on_data_from_the_models(epsilon):
+def test_intervals_cover_data_from_the_models(epsilon):
     rng = np.random.default_rng(11)
     X = rng.uniform(0, 1, (N + TESTS, 1))
     f, y = _worlds(X, rng)
@@ -134,7 +134,7 @@ def check(shares):
     ("dim", "n", "crowded"),
     [(1, 200, False), (1, 1000, False), (1, 5000, False), (1, 1000, True), (2, 400, False), (2, 3000, False)],
 )
-def test_intervals_hold_on_data_from_models_like_those_of_the_mixture(dim, n, crowded, epsilon):
+def test_intervals_cover_curves_similar_to_the_prior(dim, n, crowded, epsilon):
     check(covered(dim, n, epsilon, 120 if dim == 1 else 40, crowded))
 
 
@@ -174,7 +174,7 @@ def found_at(world, n, which, repeats, X=None):
 
 @pytest.mark.full_for("one_heap-inputs", "towns-inputs")
 @pytest.mark.parametrize(("where", "which"), PLACES_OF_CASES)
-def test_the_curve_is_right_where_people_are(where, which):
+def test_the_curve_is_accurate_at_the_records(where, which):
     judged, fits = found_at(World(PLACES[where], wage, OUTCOMES["normal"]), 30_000, which, FEW)
     assert judged.inside >= INSIDE
     assert judged.error < 0.5
@@ -192,7 +192,7 @@ def test_outcomes_of_every_kind_on_few_values(where, of):
     assert many.error < 0.7 * few.error
 
 
-def test_counts_on_few_values_are_not_looked_for_where_nobody_is():
+def test_records_on_few_values_leave_other_cells_empty():
     """Was .3: strategies added up the people that noise put into 85 empty cells, and rough curves were believed."""
     judged, _ = found_at(World(PLACES["five_values"], wage, OUTCOMES["counts"]), 30_000, "inputs", 2)
     assert judged.error < 0.15
@@ -203,14 +203,14 @@ def test_counts_on_few_values_are_not_looked_for_where_nobody_is():
     ("where", "people", "most"),
     [("even", 3000, 3.0), *(pytest.param(w, 30_000, 8.0, marks=pytest.mark.full) for w in ("five_values", "towns"))],
 )
-def test_bounds_that_are_far_wider_than_outcomes_scatter_move_no_curve(where, people, most):
+def test_very_wide_bounds_do_not_bias_the_curve(where, people, most):
     """Was 5.9, .57 inside: models of more scatter than people have took what nobody reaches for cut off."""
     judged, _ = found_at(World(PLACES[where], wage, OUTCOMES["wide_bounds"]), people, "inputs", FEW)
     assert judged.error < most
     assert judged.inside >= INSIDE
 
 
-def test_counts_of_groups_are_read_by_models_that_scatter_as_little():
+def test_counts_of_groups_have_small_noise_models():
     """Was .7, and widened 2.9 times: groups had no model of so little scatter."""
     judged, fits = found_at(World(PLACES["groups"], wage, OUTCOMES["counts"]), 3000, "outputs", 2)
     assert judged.error < 0.4
@@ -220,7 +220,7 @@ def test_counts_of_groups_are_read_by_models_that_scatter_as_little():
 
 @pytest.mark.full_for("kink")
 @pytest.mark.parametrize("curve", ["kink", *(pytest.param(c, marks=pytest.mark.full) for c in ("jump", "peak"))])
-def test_a_slope_that_changes_is_covered_and_seen(curve):
+def test_a_change_of_slope_is_covered_and_found(curve):
     world, X = World(PLACES["even"], CURVES[curve], OUTCOMES["normal"]), np.linspace(0.01, 0.99, 61)[:, None]
     few, _ = found_at(world, 3000, "inputs", FEW, X)
     many, _ = found_at(world, 30_000, "inputs", FEW, X)
@@ -230,7 +230,7 @@ def test_a_slope_that_changes_is_covered_and_seen(curve):
 
 @pytest.mark.full_for("even_ages", "one_heap")
 @pytest.mark.parametrize("where", ["five_values", "even_ages", "one_heap"])
-def test_counts_that_must_be_smooth_are_found_out_and_intervals_widened(where):
+def test_counts_of_a_wrong_density_widen_intervals(where):
     """As before this could be right: the release itself says that it is not, and its intervals hold."""
     with as_if_inputs_were_even():
         judged, fits = found_at(World(PLACES[where], wage, OUTCOMES["normal"]), 30_000, "inputs", FEW)
@@ -272,7 +272,7 @@ def found(name, n, mechanism, rng, repeats=REPEATS):
 
 @pytest.mark.full_for("gamma_even-inputs and outputs")
 @pytest.mark.parametrize(("name", "protects"), CASES)
-def test_intervals_hold_and_the_error_falls(name, protects):
+def test_intervals_cover_and_errors_decrease(name, protects):
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects=protects)
     repeats = REPEATS_OF.get(name, REPEATS)
     few = found(name, 300, mechanism, np.random.default_rng(300), repeats)
@@ -289,7 +289,7 @@ def test_intervals_hold_and_the_error_falls(name, protects):
     [("far_out", 10_000), pytest.param("costs", 20_000, marks=pytest.mark.full)],
     ids=["far out", "costs"],
 )
-def test_a_few_people_far_out_move_the_mean_and_the_interval_knows(name, n):
+def test_intervals_account_for_outliers(name, n):
     """Was .00 and .01 inside: 17 of a mean of 37, three in a hundred at the far end, were taken for nobody, surely."""
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs")
     assert found(name, n, mechanism, np.random.default_rng(5), 6).inside >= INSIDE
@@ -297,7 +297,7 @@ def test_a_few_people_far_out_move_the_mean_and_the_interval_knows(name, n):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["gamma_even", "yes_no", "counts"])
-def test_few_records_are_read_as_right(name):
+def test_small_tables_are_covered_and_accurate(name):
     """Three hundred with public inputs, in small clusters."""
     shown = found(name, 300, BayesCloaking(epsilon=5.0, delta=1e-5), np.random.default_rng(2))
     low, high = WORLDS[name].bounds

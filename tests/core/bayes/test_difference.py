@@ -62,7 +62,7 @@ def of_the_rougher(n, worlds, **settings):
     return np.array(inside)
 
 
-def test_a_small_group_much_rougher_than_the_other_is_not_taken_for_smooth():
+def test_a_small_rough_group_is_not_oversmoothed():
     """In most draws: of sixty, two took it for smooth all the same, others on another processor.
 
     .14 of its curve was inside where all groups had one lengthscale.
@@ -73,7 +73,7 @@ def test_a_small_group_much_rougher_than_the_other_is_not_taken_for_smooth():
 
 @pytest.mark.full
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
-def test_intervals_of_rougher_groups_hold_what_they_say(protects):
+def test_intervals_cover_rougher_groups(protects):
     """Some five of forty draws take it for smooth with inputs protected too: a mean of .88, standard error .03."""
     large, small = of_the_rougher(3000, 40, protects=protects).mean(axis=0)
     assert large >= 0.92
@@ -82,7 +82,7 @@ def test_intervals_of_rougher_groups_hold_what_they_say(protects):
 
 @pytest.mark.full
 @pytest.mark.parametrize("epsilon", [1.0, 10.0])
-def test_intervals_hold_each_groups_curve_and_the_difference(epsilon):
+def test_intervals_cover_groups_and_their_difference(epsilon):
     """Deterministic: numbered draws of 60 numbered worlds."""
     groups, between = covered(60, BayesCloaking(epsilon=epsilon, delta=1e-5, protects="inputs and outputs"))
     assert groups.min() >= 0.9
@@ -96,7 +96,7 @@ def release(request):
 
 
 @pytest.mark.full_for("inputs and outputs")
-def test_it_is_the_difference_of_the_curves_and_turns_round(release):
+def test_the_difference_is_antisymmetric(release):
     """At places of any level, and as the library reads the statistic."""
     found, back = release.difference("a", "c", POINTS[:7]), release.difference("c", "a", POINTS[:7])
     np.testing.assert_array_equal(found.mean, release.difference("a", "c", POINTS[14:]).mean)
@@ -110,7 +110,7 @@ def test_it_is_the_difference_of_the_curves_and_turns_round(release):
     assert (found.mean < high).all()
 
 
-def test_its_variance_is_that_of_the_joint_posterior():
+def test_the_variance_is_that_of_the_joint_posterior():
     rng = np.random.default_rng(0)
     kernel = AcrossLevels(inner=EQ(variance=2.0, lengthscale=0.3), columns=(1,), shared=0.5)
     from_models = BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, 1.0)[:1]

@@ -98,7 +98,7 @@ def test_log_likelihood_ratio_has_the_claimed_law(filtered):
     assert square.max() <= 1 / S**2 * (1 + 1e-12)
 
 
-def test_another_release_lends_its_strategies_and_widths(filtered):
+def test_strategies_and_widths_can_be_reused(filtered):
     """Without noise about the same records: the same intervals and strategies, whatever would be planned now."""
     data, split, counts = data_of(np.sin(5 * X[:, 0])), split_budget(S, "number", 4), public_counts(filtered.columns, X)
     first, _ = run(filtered, split, RecordReader(data, filtered.columns, np.random.default_rng(0)), counts)
@@ -127,7 +127,7 @@ def measurements(make_dataset):
     return [(measured.counts, None), located, *((m, g) for m, g, _ in queries_of(reader))]
 
 
-def test_every_part_is_measured_once_with_its_own_noise(measurements):
+def test_each_part_has_its_own_noise(measurements):
     shares = [SPLIT.counts, SPLIT.locations, SPLIT.sums[0]]
     for sums, squares in zip(SPLIT.sums[1:], SPLIT.squares[1:], strict=True):
         shares += [sums, squares]
@@ -137,7 +137,7 @@ def test_every_part_is_measured_once_with_its_own_noise(measurements):
     assert sum(1 / s**2 for _, s in kinds) == pytest.approx(1 / 0.8**2, rel=1e-12)
 
 
-def test_no_record_moves_a_number_further_than_its_noise_covers(measurements, make_dataset):
+def test_no_record_exceeds_the_sensitivity(measurements, make_dataset):
     """Exact integers, every pair of records among cell centres and edges and extreme outputs; adversarial search."""
     data = make_dataset()
     rng = np.random.default_rng(0)

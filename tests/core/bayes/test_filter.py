@@ -55,7 +55,7 @@ def test_intervals_lie_where_outcomes_can(even, clip):
 
 
 @pytest.mark.parametrize("level", [-3.0, 0.0, 1.9999, 3.0])
-def test_intervals_stay_in_the_range_and_are_never_too_narrow(even, level, monkeypatch):
+def test_clipping_intervals_stay_in_range_with_minimal_width(even, level, monkeypatch):
     monkeypatch.setattr(type(even), "curve", lambda *_: np.clip(ZERO + level, -HALF, HALF))
     monkeypatch.setattr(type(even), "mean_square", lambda *_: np.full(8, 1e-12))
     [asked] = even.intervals(even.prior(), 0.75)
@@ -64,7 +64,7 @@ def test_intervals_stay_in_the_range_and_are_never_too_narrow(even, level, monke
     assert (asked.high - asked.low >= 2 * HALF * TUNING.narrowest * (1 - 1e-9)).all()
 
 
-def test_a_given_width_is_taken_and_others_are_chosen(even):
+def test_a_given_width_replaces_the_choice(even):
     now = even.prior()
     asked, _ = even.next_stage(now, 1.0, math.inf)
     assert asked.width == math.inf
@@ -83,7 +83,7 @@ def test_a_given_width_is_taken_and_others_are_chosen(even):
     assert len(linear.index) == len(even.models)
 
 
-def test_many_people_are_clipped_no_closer_than_few():
+def test_intervals_grow_with_the_number_of_records():
     """Noise asks for narrow intervals, and clipping's bias, which no number of people averages out, for wide ones."""
     widths = []
     for each in (1, 10_000):
@@ -108,7 +108,7 @@ def known_after(filtered, sd, s=0.3):
 
 
 @pytest.mark.parametrize(("s", "expected"), [(30.0, 0), (0.02, len(TUNING.widths) - 1)])
-def test_a_stage_takes_the_widest_interval_of_nearly_least_risk(even, s, expected):
+def test_stages_take_the_widest_nearly_optimal_interval(even, s, expected):
     """Each width by hand: what is left of the curve's variance once the stage is measured.
 
     Where noise leaves most of the risk, all widths leave about as much, and that is no reason for a wide interval.
@@ -134,7 +134,7 @@ def test_a_stage_takes_the_widest_interval_of_nearly_least_risk(even, s, expecte
     assert s < 1 or max(left) < 1.2 * min(left)
 
 
-def test_where_no_risk_can_be_computed_the_narrowest_is_taken(even, monkeypatch):
+def test_failed_risks_fall_back_to_the_narrowest_interval(even, monkeypatch):
     def fails(*_, **__):
         raise np.linalg.LinAlgError
 
@@ -142,7 +142,7 @@ def test_where_no_risk_can_be_computed_the_narrowest_is_taken(even, monkeypatch)
     assert even.next_stage(even.prior(), 1.0, None)[0].width == even.clip * TUNING.widths[0]
 
 
-def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even):
+def test_the_prior_curve_is_zero_with_prior_weights(even):
     now, models = even.prior(), even.models
     np.testing.assert_array_equal(even.curve(now), 0)
     assert now.weights.sum() == pytest.approx(1)
@@ -155,7 +155,7 @@ def test_at_first_the_curve_is_in_the_middle_and_weights_are_the_models_own(even
     np.testing.assert_allclose(even.mean_square(now, ZERO), spread)
 
 
-def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
+def test_a_stage_without_clipping_reproduces_the_released_curve(even):
     now, truth = even.prior(), np.linspace(-1, 1, 8)
     [asked] = even.intervals(now, np.inf)
     sums = 50 * truth / (2 * HALF)  # of 50 records in each cell
@@ -166,7 +166,7 @@ def test_a_stage_of_the_whole_range_brings_the_curve_to_what_was_released(even):
 
 
 @pytest.mark.parametrize("s", [0.3, 3.0])
-def test_second_moments_plan_all_but_as_well_as_the_mixture(s):
+def test_plans_for_second_moments_are_nearly_optimal(s):
     few = of_people(np.arange(8.0) + 0.5, gap=1e-3)
     now = few.prior()
     linear = few.linearised(now, few.intervals(now, np.inf)[0])
@@ -202,7 +202,7 @@ def test_moments_are_those_of_the_state(even):
         np.testing.assert_allclose(one.F, T @ C @ phi.T + across, atol=1e-9, rtol=1e-9)
 
 
-def test_where_no_best_strategy_can_be_found_every_cell_is_measured_by_itself(even, monkeypatch):
+def test_failed_optimisation_falls_back_to_the_identity_strategy(even, monkeypatch):
     """Stages are planned after the charge, from noisy numbers: nothing may fail there."""
 
     def fails(*_, **__):
@@ -213,7 +213,7 @@ def test_where_no_best_strategy_can_be_found_every_cell_is_measured_by_itself(ev
     np.testing.assert_array_equal(asked.B, np.eye(8))
 
 
-def test_strategies_are_quantised_with_columns_of_norm_one_at_most(even):
+def test_strategies_are_quantised_with_columns_within_norm_one(even):
     now = even.prior()
     for s in (0.1, 1.0, 30.0):
         integers = even.next_stage(now, s, None)[0].B * 2**20
@@ -221,7 +221,7 @@ def test_strategies_are_quantised_with_columns_of_norm_one_at_most(even):
         assert ((integers**2).sum(axis=0) <= 2**40).all()
 
 
-def test_outliers_that_squares_identify_have_all_stages_read_again():
+def test_identified_outliers_cause_a_second_reading():
     """As if the larger clipping bias had been known from the beginning; without outliers nothing is read again."""
     rng, n = np.random.default_rng(0), 400
     X = (np.arange(n)[:, None] * 10 // n + 0.5) / 10
@@ -302,7 +302,7 @@ def test_weights_of_a_mixture_follow_from_evidence_alone(stages):
     np.testing.assert_allclose(together.weights, expected, rtol=1e-9, atol=1e-12)
 
 
-def test_a_model_that_cannot_be_computed_stops_no_release(stages, monkeypatch):
+def test_a_failing_model_stops_no_release(stages, monkeypatch):
     """Its sums are not numbers: it has no weight, and the others predict as they would."""
     filtered, good = read_by(MANY, stages)
     plain = filter_module.linearise
@@ -340,7 +340,7 @@ X_TEST = GRID[:, None]
     ],
     ids=["number", "amount", "private inputs"],
 )
-def test_scatter_is_found_at_each_place(kind, way):
+def test_local_dispersion_is_accurate(kind, way):
     """Of outcomes whose scatter is a fifth to three fifths of the mean's range, growing with x; the mean of four draws.
 
     One draw is off by more than a third at an end in one of ten.
@@ -356,7 +356,7 @@ def test_scatter_is_found_at_each_place(kind, way):
     assert found[-1] > 3 * found[0]
 
 
-def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothing_else_changes(monkeypatch):
+def test_models_ruled_out_by_squares_are_dropped(monkeypatch):
     mechanism = BayesCloaking(epsilon=3.0, delta=1e-5)
     rng = np.random.default_rng(2)
     x = (rng.integers(0, 24, 4000) + 0.5) / 24
@@ -378,7 +378,7 @@ def test_models_of_a_noise_that_squares_ruled_out_are_read_no_further_and_nothin
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
+def test_some_model_always_remains_for_planning():
     """A model that is read no further stands for no kernel that has no weight, nor where squares turn round."""
     models = BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, HALF, people=10**6)
     every = filter_of(models, CELLS, 4000, HALF).with_counts(known_counts(np.full(8, 500.0)))
@@ -397,7 +397,7 @@ def test_whatever_is_ruled_out_there_are_models_to_plan_the_next_stage_with():
 
 
 @pytest.mark.parametrize(("share", "sought"), [(1e-2, True), (1e-4, True), (1e-8, False)])
-def test_curves_are_looked_for_until_released_numbers_rule_them_out(share, sought):
+def test_curves_are_planned_for_until_ruled_out(share, sought):
     """A season of this probability, every trend with and without it."""
     box, year = [(0.0, 5000.0)], (365.0,)
     grid = CellGrid(box=box, per_side=4, periods=year)
@@ -411,7 +411,7 @@ def test_curves_are_looked_for_until_released_numbers_rule_them_out(share, sough
     assert (shares[seasonal[index]] > 1e-4).all()
 
 
-def test_one_model_of_each_family_is_planned_for_with_all_its_weight():
+def test_one_model_represents_each_family_in_plans():
     """The likeliest of those of the largest amplitude."""
     models = filter_of(curve_models(BOX, HALF, rough=1.0), CELLS, 400, HALF).models
     weights = np.random.default_rng(2).dirichlet(np.ones(len(models)))
@@ -426,7 +426,7 @@ def test_one_model_of_each_family_is_planned_for_with_all_its_weight():
         assert i == max(large, key=lambda j: weights[j])
 
 
-def test_of_very_many_people_each_cell_is_measured_by_itself_where_no_strategy_is_better():
+def test_many_records_are_measured_with_the_identity_strategy():
     """Ten million on a plane: the solver took 200 steps, seven seconds on a finer one, to come as far."""
     grid = CellGrid(box=BOX * 2, per_side=10)
     filtered = filter_of(auto_models(grid.box, HALF), grid, 10**7, HALF).with_counts(known_counts(np.full(100, 1e5)))

@@ -74,7 +74,7 @@ def test_even_dispersion_leaves_a_release_as_it_is(monkeypatch):
 
 
 @pytest.mark.full
-def test_a_release_that_does_not_fit_is_widened_and_not_read_again(monkeypatch):
+def test_misfit_is_widened_and_not_read_again(monkeypatch):
     misfit = Fit(ratio=4.0, threshold=1.5, widened=2.0, likeliest=4.0)
     monkeypatch.setattr(Filter, "fit", lambda self, posterior: (misfit,))
     one = released(data_of(0, 10.0), "outputs")
@@ -83,7 +83,7 @@ def test_a_release_that_does_not_fit_is_widened_and_not_read_again(monkeypatch):
 
 
 @pytest.mark.full
-def test_a_file_gives_the_values_of_an_uneven_release_again():
+def test_a_file_gives_an_uneven_release_again():
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5)
     release = mechanism.release(data_of(0, 10.0), GRID)
     card, npz = statistics_to_files(release.statistics[0])
@@ -92,7 +92,7 @@ def test_a_file_gives_the_values_of_an_uneven_release_again():
     np.testing.assert_allclose(found.midpoint + found.y_scale * again.mean[0], release.samples[0], rtol=1e-9)
 
 
-def test_noise_variances_of_columns_have_the_mean_of_their_model():
+def test_column_variances_average_to_the_models():
     X = np.linspace(0.0, 1.0, 60)[:, None]
     models = model_set(auto_models(BOX, 1.0)[:2], clusters_of(BOX, X))
     even = models.in_columns(models.noise_variance)

@@ -34,7 +34,7 @@ def test_automatic_models_come_from_box_and_range_alone():
     assert len({model.weight for model in models}) == 1
 
 
-def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
+def test_declared_kernels_are_mixed_with_neighbours_and_defaults():
     models = models_around(Matern52(variance=2.0, lengthscale=[4.0, 1.0]), 0.1, [(0.0, 1.0), (0.0, 1.0)], 1.0)
     declared, automatic = models[:9], models[9:]
     assert {model.kernel.lengthscale for model in declared} == {(2, 0.5), (4, 1), (8, 2)}
@@ -48,7 +48,7 @@ def test_a_declared_kernel_is_surrounded_and_mixed_with_the_automatic_models():
     assert {model.kernel.lengthscale for model in without_noise[:18]} == {2.0, 4.0, 8.0}
 
 
-def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
+def test_rough_curves_are_added_with_their_share():
     smooth, rough = (curve_models([(0.0, 2.0)], 3.0, rough=share) for share in (0.0, 0.5))
     assert len(smooth) == 24
     assert {model.kernel.curve.variance for model in smooth} == {3.0}
@@ -65,7 +65,7 @@ def test_rough_curves_stand_beside_smooth_ones_where_they_can_be_seen():
 
 
 @pytest.mark.parametrize("rough", [0.0, 0.5])
-def test_small_deviations_on_planes_have_their_whole_weight(rough):
+def test_small_deviations_on_planes_have_full_weight(rough):
     models = curve_models([(0.0, 2.0)] * 2, 3.0, rough=rough)
     small = [m for m in models if isinstance(m.kernel.curve, EQ) and m.kernel.curve.variance == pytest.approx(0.45)]
     assert len(small) == 24
@@ -73,14 +73,14 @@ def test_small_deviations_on_planes_have_their_whole_weight(rough):
     assert len(models) == 48 + (30 if rough else 0)
 
 
-def test_groups_have_large_amplitudes_and_few_rough_curves_each_with_every_share():
+def test_groups_have_large_and_few_rough_curves():
     box = [(0.0, 1.0), side_of(("a", "b"))]
     kernels = {model.kernel for model in curve_models(box, 1.0, rough=1.0)}
     assert {kernel.shared for kernel in kernels} == {0.0, 0.5, 0.9}
     assert len(kernels) == 3 * (4 + 3)
 
 
-def test_each_of_a_few_groups_may_be_rougher_than_the_others_and_plans_look_for_it():
+def test_each_group_may_be_rougher_in_plans():
     box = [side_of(("a", "b", "c")), (0.0, 2.0)]
     models = models_of((), None, box, 3.0, rough=0.0)
     own = models[len(curve_models(box, 3.0, rough=0.0)) :]
@@ -93,7 +93,7 @@ def test_each_of_a_few_groups_may_be_rougher_than_the_others_and_plans_look_for_
         assert models_of((), None, others, 3.0, rough=0.0) == curve_models(others, 3.0, rough=0.0)
 
 
-def test_a_rougher_group_is_taken_to_dates_with_the_others():
+def test_a_rougher_group_gets_phases_with_the_others():
     box = [(0.0, DAYS - 1.0), side_of(("a", "b"))]
     one = models_of((), None, box, 3.0, rough=0.0)[-1]
     [dated] = with_phases([one], (YEAR, None))
@@ -109,7 +109,7 @@ BOX = ((0.0, DAYS - 1.0),)
 VISITS = {"y_bounds": (0.0, 60.0), "x_box": BOX, "y_scale": 15.0, "y_kind": "count"}
 
 
-def test_half_of_the_weight_stays_with_models_without_a_wave_and_all_of_it_without_a_period():
+def test_periodic_models_have_half_of_the_weight():
     plain = auto_models(BOX, 2.0)
     assert (
         with_periodic_models(plain, BOX, 2.0, ())
@@ -129,7 +129,7 @@ def test_half_of_the_weight_stays_with_models_without_a_wave_and_all_of_it_witho
     assert [model.kernel.trend for model in found[: len(plain)]] == [model.kernel for model in plain]
 
 
-def test_a_wave_may_stand_beside_every_model():
+def test_every_model_may_have_a_periodic_component():
     plain = auto_models(BOX, 2.0)
     found = with_periodic_component(plain, BOX, (YEAR,))
     assert [model.kernel.trend for model in found] == [model.kernel for model in plain]
@@ -144,7 +144,7 @@ def test_a_declared_kernel_is_one_of_the_trends():
 
 
 @pytest.mark.full
-def test_a_years_wave_over_14_years_is_seen_over_private_cells_and_not_without_its_period():
+def test_a_yearly_component_needs_its_declared_period():
     t, rng = np.arange(float(DAYS)), np.random.default_rng(4)
     rate = 20 + 3 * np.sin(t / 900) + 8 * np.sin(2 * np.pi * (t - 80) / YEAR)
     data = table(t[:, None], rng.poisson(rate).astype(float), **VISITS)
@@ -160,7 +160,7 @@ def test_a_years_wave_over_14_years_is_seen_over_private_cells_and_not_without_i
 
 
 @pytest.mark.parametrize("repeat", [11, 12, 13])
-def test_a_week_of_a_twentieth_of_the_rate_is_seen(repeat):
+def test_a_small_weekly_component_is_found(repeat):
     """Beside large waves alone four of nine releases took it for none, these among them; one of nine still does."""
     t, rng = np.arange(float(DAYS)), np.random.default_rng([3, repeat])
     rate = 20 + 3 * np.sin(t / 900) + np.cos(2 * np.pi * (t - 20) / WEEK)
@@ -174,7 +174,7 @@ def test_a_week_of_a_twentieth_of_the_rate_is_seen(repeat):
 
 
 @pytest.mark.parametrize("repeat", range(2))
-def test_a_year_beside_a_declared_week_is_followed(repeat):
+def test_a_yearly_trend_with_weekly_period_is_followed(repeat):
     """Trends beside waves were of an eighth of the box and more: .28 of the curve inside, error 5 with 3,000 people."""
     rng = np.random.default_rng([4, repeat])
     t = np.floor(1826 * rng.random(4000))
@@ -195,7 +195,7 @@ def test_a_year_beside_a_declared_week_is_followed(repeat):
 CLINICS = (side_of(("a", "b")), *BOX)
 
 
-def test_groups_share_waves_as_they_share_trends():
+def test_groups_share_periodic_components_like_trends():
     found = BayesCloaking(epsilon=1.0, delta=1e-5, periods=[None, YEAR]).models(CLINICS, 2.0)
     across = [model.kernel.alike if isinstance(model.kernel, OneRougher) else model.kernel for model in found]
     kernels, waves = set(across), np.array([kernel.inner.wave > 0 for kernel in across])
@@ -242,7 +242,7 @@ def test_two_clinics_have_seasons_of_their_own(protects):
 
 
 @pytest.mark.full
-def test_a_year_beside_the_week_of_two_clinics_is_followed():
+def test_a_yearly_trend_of_two_groups_is_followed():
     """Error 5.8, .20 of the curves inside, while trends of groups beside waves were an eighth of the box and longer."""
     rng = np.random.default_rng(5)
     X = np.column_stack([rng.integers(0, 2, 4000), np.floor(1826 * rng.random(4000))]).astype(float)

@@ -64,7 +64,7 @@ def in_cells(data):
 
 @pytest.mark.parametrize("people", [False, True])
 @pytest.mark.parametrize("name", GRIDS)
-def test_means_over_cells_are_means_over_their_people(name, people):
+def test_cell_means_are_means_over_records(name, people):
     grid, draw = GRIDS[name]
     rng = np.random.default_rng(0)
     X = draw(rng)
@@ -85,7 +85,7 @@ def test_means_over_cells_are_means_over_their_people(name, people):
     assert (means <= most).all()
 
 
-def test_a_curve_read_from_sums_over_cells_is_that_of_the_records_which_share_columns():
+def test_cells_and_records_give_the_same_curve():
     """Everybody's own place, by the covariance of all records: nothing is left to chance but outcomes and noise."""
     rng, noise_variance, s = np.random.default_rng(1), 0.2, 0.3
     X = np.concatenate([rng.normal(0.27, 0.01, 25), rng.normal(0.34, 0.005, 10), rng.uniform(0.6, 1, 15)])[:, None]
@@ -113,7 +113,7 @@ def test_a_curve_read_from_sums_over_cells_is_that_of_the_records_which_share_co
     )
 
 
-def test_what_a_rough_curve_does_between_nodes_is_left_to_chance_and_less_than_all_it_does_in_a_cell():
+def test_variation_between_nodes_is_part_of_the_variance():
     X = np.full((50, 1), 0.3)
     rough, smooth = (kind(variance=1.0, lengthscale=0.3) for kind in (Matern12, EQ))
     grid = located_grid(CellGrid(box=((0.0, 1.0),), per_side=12), X)
@@ -125,7 +125,7 @@ def test_what_a_rough_curve_does_between_nodes_is_left_to_chance_and_less_than_a
     assert hidden.feature_error is None
 
 
-def test_people_who_stand_at_the_edge_of_their_cells_are_cut_by_no_interval_that_reaches_both_bounds():
+def test_intervals_up_to_both_bounds_clip_no_record():
     """A curve's mean over them lies beyond the nodes: intervals were taken to clip, and a bias was suspected."""
     X = np.repeat([0.0, 0.25, 0.5, 0.75], 200)[:, None]
     data = simulated(X, 5 + 4 * X[:, 0], (0.0, 10.0), ((0.0, 1.0),))
@@ -142,7 +142,7 @@ def test_people_who_stand_at_the_edge_of_their_cells_are_cut_by_no_interval_that
 
 @pytest.mark.parametrize("clustered_or_not", [in_cells, in_clusters], ids=["cells", "clusters"])
 @pytest.mark.parametrize("seed", range(20))
-def test_intervals_lie_within_the_range_of_residuals_wherever_the_curve_is_cut(seed, clustered_or_not):
+def test_clipping_intervals_are_within_the_range_of_residuals(seed, clustered_or_not):
     """Between nodes at the bounds it overshoots, and means of a constant round: a stage stopped with an error then."""
     rng = np.random.default_rng(seed)
     X = np.concatenate([np.repeat(rng.choice((0.0, 1 / 12, 0.25, 0.9), 3), 40), rng.uniform(0, 1, 3)])[:, None]
@@ -178,7 +178,7 @@ def clustered(request):
     return data, mechanism, plan
 
 
-def test_a_plan_is_of_these_places_and_no_others(clustered):
+def test_a_plan_fits_only_its_own_inputs(clustered):
     data, mechanism, plan = clustered
     moved = replace(data, X=data.X.copy())
     moved.X[:, :2] = moved.X[:, :2] * (1 - 1e-9) + 1e-9 * moved.X[:, :2].mean(axis=0)
@@ -188,7 +188,7 @@ def test_a_plan_is_of_these_places_and_no_others(clustered):
         mechanism.measure(plan, moved, data.X[:1])
 
 
-def test_a_file_holds_places(clustered):
+def test_a_file_contains_node_weights(clustered):
     data, mechanism, plan = clustered
     release, columns = mechanism.measure(plan, data, data.X[:3]), plan.filtered.columns
     [statistics] = release.statistics

@@ -40,7 +40,7 @@ def test_curve_and_joint_posterior_are_one(reading):
     np.testing.assert_allclose(np.diag(joint.covariance()), mixture.weights[0] @ spread, atol=1e-9)
 
 
-def test_the_curve_holds_the_local_dispersion(reading):
+def test_the_prediction_contains_the_local_dispersion(reading):
     found = reading.at(X_TEST).curve
     assert found.outcomes.variance.shape == (1, len(X_TEST))
     assert (found.outcomes.variance > 0).all()
@@ -49,7 +49,7 @@ def test_the_curve_holds_the_local_dispersion(reading):
     np.testing.assert_array_equal(without.means, found.means)
 
 
-def test_neither_evidence_nor_a_place_hangs_on_other_places(reading):
+def test_predictions_do_not_depend_on_other_inputs(reading):
     found = reading.at(X_TEST)
     np.testing.assert_allclose(found.log_evidence, reading.log_evidence(), atol=1e-9)
     np.testing.assert_allclose(reading.at(X_TEST[2:3]).curve.means, found.curve.means[..., 2:3], rtol=1e-6)
@@ -65,7 +65,7 @@ def statistics(make_dataset):
 
 
 @pytest.mark.parametrize("kernel", [EQ(lengthscale=2.0), Matern52(variance=0.5, lengthscale=4.0)], ids=["EQ", "Matern"])
-def test_a_refit_is_what_a_fresh_mechanism_of_that_kernel_reads_from_the_same_numbers(statistics, kernel):
+def test_a_refit_equals_reading_with_that_kernel(statistics, kernel):
     models = [Model(kernel=kernel, noise_variance=noise) for noise in NOISES]
     measured = measured_of(statistics)
     filtered = filter_of(models, columns_of(statistics), 12, statistics.half_range, change_points=False)
@@ -110,7 +110,7 @@ def refitted(kind, B, bounds, y, rng, **amount):
     return refit(statistics, kernels=[KERNEL], noise_variances=[NOISE], X_test=WIDER)
 
 
-def test_as_many_exact_numbers_as_outputs_give_the_exact_posterior():
+def test_exact_measurements_give_the_exact_posterior():
     """r = n, hardly any noise: what regression on the outputs themselves gives."""
     rng = np.random.default_rng(2)
     _, y = world(rng)
@@ -131,7 +131,7 @@ def test_as_many_exact_numbers_as_outputs_give_the_exact_posterior():
     [(Measurement, 2, {"noise_multiplier": 1.0}), (LaplaceMeasurement, 1, {"epsilon": 2.0})],
     ids=["Measurement", "LaplaceMeasurement"],
 )
-def test_intervals_cover_what_they_say_on_data_from_the_model(kind, norm_of, amount):
+def test_intervals_cover_data_from_the_model(kind, norm_of, amount):
     """200 worlds of 7 points, privacy noise as large as the curve: within 3 points and five binomial errors of 200."""
     rng = np.random.default_rng(3)
     B = np.random.default_rng(4).standard_normal((12, N))
@@ -150,7 +150,7 @@ def test_intervals_cover_what_they_say_on_data_from_the_model(kind, norm_of, amo
 
 
 @pytest.mark.parametrize("name", ["cells", "records"])
-def test_a_release_made_before_version_0_3_is_refused_with_the_version_that_reads_it(name, tmp_path):
+def test_releases_before_version_0_3_are_refused(name, tmp_path):
     before = json.loads((Path(__file__).parent / "before" / f"{name}.json").read_text(encoding="utf-8"))
     guarantee = BayesCloaking(epsilon=2.0, delta=0.01, protects=before["card"]["guarantee"]["protects"]).guarantee
     card = {"statistics": before["card"], "guarantee": guarantee_to_object(guarantee), "config": None}

@@ -71,7 +71,7 @@ def test_stages_are_dense_conditioning_on_all_stages(world, index):
     np.testing.assert_allclose(joint, covariance[n:, n:], atol=1e-9)
 
 
-def test_features_of_records_and_test_inputs_are_the_kernel(world):
+def test_features_reproduce_the_kernel(world):
     statistics, X_test = world
     n, everywhere = len(statistics.X), np.vstack([statistics.X, X_test])
     for model, found in zip(MODELS, record_models(MODELS, statistics.X, X_test), strict=True):

@@ -102,6 +102,6 @@ def reread(statistics, **changes):
         (lambda of: read(of.statistics[0], of.models).at(np.zeros((2, 3))), "equally many columns"),
     ],
 )
-def test_what_cannot_be_read_of_a_release_is_refused(release, call, words):
+def test_unreadable_releases_are_refused(release, call, words):
     with pytest.raises(ValueError, match=words):
         call(release)

@@ -52,13 +52,13 @@ ANSWERS = np.where(np.random.default_rng(0).uniform(size=20_000) < 0.1, 0.9, -0.
     [*((sd * NORMAL, HALF, 3 * sd, sd**2) for sd in (0.1, 0.3, 0.5)), (ANSWERS, 0.5, 1.0, 0.09)],
     ids=["little", "some", "much", "yes/no"],
 )
-def test_squares_tell_how_far_people_scatter(values, half, reach, variance):
+def test_squares_identify_the_residual_variance(values, half, reach, variance):
     known = log_prior() + log_density(half, *seen(values, reach=reach))
     assert expected(known, half).variance == pytest.approx(variance, rel=0.15)
 
 
 @pytest.mark.parametrize("share", [0.15, 0.2, 0.25])
-def test_two_groups_seen_too_close_are_not_taken_for_little_scatter(share):
+def test_two_groups_do_not_reduce_the_residual_variance(share):
     """A fifth of the answers are yes, and g is near no: squares cut at A see few of many, as if people were alike."""
     values = np.where(np.arange(300) < 300 * share, 0.9, -0.1)
     truth = float((values**2).mean())
@@ -72,7 +72,7 @@ def looked_at(values, reaches, s=1.0):
 
 
 @pytest.mark.parametrize("share", [0.015, 0.03, 0.06, 0.1])
-def test_people_who_are_far_out_are_not_taken_for_little_scatter(share):
+def test_outliers_do_not_reduce_the_residual_variance(share):
     """Each look is closer, as if the last had seen all; the share beyond is the same in each."""
     far_away = np.arange(20_000) < 20_000 * share
     values = np.where(far_away, 1.8, 0.03 * NORMAL)
@@ -86,14 +86,14 @@ def test_people_who_are_far_out_are_not_taken_for_little_scatter(share):
 
 @pytest.mark.parametrize("sd", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("s", [20.0, 500.0, 5000.0])
-def test_normal_outcomes_are_not_taken_for_people_far_out(sd, s):
+def test_normal_outcomes_have_no_outliers(sd, s):
     """However noisy squares are; far cases, which nothing says to be so, have no probability at all."""
     known = looked_at(sd * NORMAL, (6 * sd, 3 * sd, 9 * sd, 3 * sd), s)
     assert not residuals.has_outliers(known)
     assert expected(known, HALF).outliers.sum() == 0
 
 
-def test_noise_alone_says_of_hardly_a_release_that_people_are_far_out():
+def test_noise_rarely_suggests_outliers():
     """Squares of wide bounds, of which nothing but noise is seen, at each of five looks; 2,000 releases."""
     rng, reaches = np.random.default_rng(0), HALF * np.geomspace(1, 0.01, 5)
     place = np.array([0.0]), np.array([3000.0])
@@ -107,13 +107,13 @@ def test_noise_alone_says_of_hardly_a_release_that_people_are_far_out():
     assert np.mean([residuals.has_outliers(log_prior() + each) for each in known]) < 0.01
 
 
-def test_a_share_far_out_biases_sums_by_what_it_is_beyond_the_ends():
+def test_outliers_add_their_clipped_excess_to_the_bias():
     people = ResidualVariance(1.0, np.where(OUTLIER_SHARES == 0.04, 1.0, 0.0), np.ones(len(OUTLIER_SHARES)))
     c = np.array([0.0, 1.0, 4.0, 6.0, np.inf])
     np.testing.assert_allclose(bias_of(c, people, HALF), 0.04 * np.maximum(5 - c, 0), atol=1e-12)
 
 
-def test_squares_are_cut_further_out_once_it_is_known_how_people_scatter():
+def test_thresholds_grow_once_the_residual_variance_is_known():
     before, known = log_prior(), looked_at(0.1 * NORMAL, (0.6,))
 
     def reach(log_densities, n, far=False):
@@ -125,13 +125,13 @@ def test_squares_are_cut_further_out_once_it_is_known_how_people_scatter():
     assert [reach(known, n, far=True) for n in (100, 1000, 20_000)] == pytest.approx([0.3, HALF, HALF])
 
 
-def test_what_the_curve_is_off_is_not_scatter():
+def test_errors_of_the_curve_are_no_dispersion():
     values = np.random.default_rng(1).normal(0, 0.5, 20_000)
     known = log_prior() + log_density(HALF, *seen(values, about=0.16, reach=2.5))
     assert expected(known, HALF).variance < 0.15
 
 
-def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kernel():
+def test_weights_interpolate_variances_and_sums_identify_the_kernel():
     """Whatever evidence of sums says about the noise."""
     noises, kernels = np.tile([0.04, 0.16, 0.64], 2), [0, 0, 0, 1, 1, 1]
     grid = residuals.variances_of(HALF)
@@ -146,13 +146,13 @@ def test_between_two_models_variances_are_right_on_average_and_sums_say_the_kern
     assert heavier[3:].sum() == pytest.approx(1 / (1 + math.exp(-2) / 3))
 
 
-def test_yes_and_no_scatter_as_their_mean_says():
+def test_binary_variance_follows_from_the_mean():
     """Outcomes of -1 and 1 with a mean of .6: 1 - .36."""
     found = [expected(of_binary(1.0, square), 1.0).variance for square in (0.36, 0.0)]
     np.testing.assert_allclose(found, [0.64, 1.0], rtol=0.1)
 
 
-def test_reach_is_two_standard_deviations_within_the_range():
+def test_the_clipping_threshold_is_two_standard_deviations():
     assert [clipping_threshold(square, 3.0) for square in (0.25, 9.0)] == [1.0, 3.0]
 
 
@@ -187,7 +187,7 @@ def released(shape, n, s=4.0, draws=40):
 
 @pytest.mark.full
 @pytest.mark.parametrize("shape", SHAPES)
-def test_scatter_is_found_at_each_place_and_better_by_many(shape):
+def test_local_dispersion_improves_with_records(shape):
     sd = SHAPES[shape]
     errors = []
     for n in (300, 3000):
@@ -198,7 +198,7 @@ def test_scatter_is_found_at_each_place_and_better_by_many(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [300, pytest.param(3000, marks=pytest.mark.full)])
-def test_intervals_hold_one_more_output_wherever_it_is(shape, n):
+def test_intervals_cover_one_more_outcome_everywhere(shape, n):
     sd = SHAPES[shape]
     half = 2.0 * np.sqrt(released(shape, n))
     inside = erf(half / (sd(GRID[:, 0]) * 2**0.5)).mean()
@@ -233,7 +233,7 @@ def test_intervals_are_quantiles_of_the_mixture(mixture, of, level):
 
 
 @pytest.mark.parametrize("of", ["outputs", "function"])
-def test_a_release_that_does_not_fit_has_intervals_as_much_wider_as_it_says(mixture, of):
+def test_misfit_widens_intervals_by_the_reported_factor(mixture, of):
     fits = tuple(Fit(ratio=4.0, threshold=1.5, widened=widened, likeliest=4.0) for widened in (1.0, 3.0))
     plain, wider = mixture.interval(0.95, of), replace(mixture, fit=fits).interval(0.95, of)
     for end, other in zip(plain, wider, strict=True):
@@ -268,12 +268,12 @@ def certain(skew):
 
 @pytest.mark.parametrize("skew", [-2.0, -1.0, 0.0, 0.5, 2.0])
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.9])
-def test_quantiles_are_those_of_a_gamma_of_that_skewness(skew, p):
+def test_quantiles_are_those_of_a_gamma_variable(skew, p):
     assert certain(skew).standard_quantile(p, ALL)[0, 0] == pytest.approx(stats.pearson3(skew).ppf(p), abs=1e-9)
 
 
 @pytest.mark.parametrize("skew", [-1.0, 0.0, 2.0])
-def test_below_is_the_inverse_of_quantiles(skew):
+def test_probability_below_inverts_quantiles(skew):
     people, p = certain(skew), np.array([0.02, 0.2, 0.5, 0.75, 0.99])
     quantiles = np.array([[people.standard_quantile(each, ALL)[0, 0] for each in p]])
     np.testing.assert_allclose(people.standard_below(quantiles, np.ones((1, len(p))))[0], p, atol=2e-3)
@@ -281,7 +281,7 @@ def test_below_is_the_inverse_of_quantiles(skew):
 
 @pytest.mark.parametrize("unknown", [0.01, 0.3, 1.0, 4.0])
 @pytest.mark.parametrize("skew", [-2.0, 1.5])
-def test_where_the_curve_is_not_known_people_and_curve_together_are_less_skewed(skew, unknown):
+def test_uncertainty_of_the_curve_reduces_skewness(skew, unknown):
     """Against the exact law of a normal plus a gamma variable, which the interval of one more person is of."""
     mixture = Mixture(
         means=np.zeros((1, 1, 1)),
@@ -298,14 +298,14 @@ def test_where_the_curve_is_not_known_people_and_curve_together_are_less_skewed(
 
 
 @pytest.mark.parametrize(("law", "skew"), [(stats.norm, 0.0), (stats.gamma(4), 1.0), (stats.expon, 2.0)])
-def test_counts_of_many_tell_the_skewness(law, skew):
+def test_many_records_identify_the_skewness(law, skew):
     n = 10**5
     share = law.sf(law.mean())
     found = skewness_of(np.array([n * (share - 0.5)]), 1.0, n, np.zeros(1))
     assert np.linspace(-3, 3, 25)[found[0].argmax()] == pytest.approx(skew, abs=0.13)
 
 
-def test_a_curve_that_is_off_and_much_noise_leave_the_skewness_open():
+def test_a_wrong_curve_or_noise_leaves_skewness_unknown():
     z = np.array([-20.0])
     known, unsure, noisy = (skewness_of(z, s, 300, np.array([v])) for s, v in ((0.1, 0.0), (0.1, 0.5), (200.0, 0.0)))
     spread = [float(np.average(np.linspace(-3, 3, 25) ** 2, weights=np.exp(f[0] - f.max()))) for f in (unsure, noisy)]
@@ -333,7 +333,7 @@ def release():
     )
 
 
-def test_values_and_intervals_are_in_the_outputs_unit_and_within_the_bounds(release):
+def test_intervals_are_within_the_bounds_and_in_units(release):
     np.testing.assert_allclose(release.samples, [[5.0, 7.0]])
     np.testing.assert_array_equal(release.model_weights, [[1.0]])
     low, high = release.interval(0.95, "function")

@@ -40,18 +40,18 @@ EACH = np.eye(PLACES)
 @pytest.mark.parametrize(
     ("B", "hidden"), [(LEVEL, 3.0 / N), (EACH, 3.0 * math.sqrt(PLACES) / N)], ids=["level", "each place"]
 )
-def test_outliers_are_hidden_up_to_twice_the_noise_of_sums_that_clip_nothing(filtered, B, hidden):
+def test_outliers_up_to_twice_the_noise_are_hidden(filtered, B, hidden):
     """N p outliers at the far end of the bounds move the sum by N p, as intervals are as wide as the bounds."""
     stages = (stage(filtered, B, HALF, 3.0), stage(filtered, B, 0.1, 0.5))
     assert filtered.unseen_outliers(filtered.prior(), stages) == pytest.approx(1.96 * hidden, rel=1e-12)
 
 
-def test_two_stages_that_clip_nothing_hide_less_than_one(filtered):
+def test_two_unclipped_stages_hide_less_than_one(filtered):
     stages = (*[stage(filtered, LEVEL, HALF, 3.0)] * 2, stage(filtered, LEVEL, 0.1, 0.5))
     assert filtered.unseen_outliers(filtered.prior(), stages) == pytest.approx(1.96 * 3.0 / 2**0.5 / N, rel=1e-12)
 
 
-def test_a_sum_in_wider_intervals_than_the_bounds_hides_more(filtered):
+def test_intervals_wider_than_the_bounds_hide_more(filtered):
     stages = (stage(filtered, LEVEL, 2 * HALF, 3.0), stage(filtered, LEVEL, 0.1, 0.5))
     assert filtered.unseen_outliers(filtered.prior(), stages) == pytest.approx(2 * 1.96 * 3.0 / N, rel=1e-12)
 
@@ -87,7 +87,7 @@ def released(bounds, kind="number"):
     return mechanism, mechanism.release(simulated(inputs, y, bounds, BOX, y_kind=kind), GRID)
 
 
-def test_wide_bounds_let_outliers_move_the_curve_beyond_its_intervals_and_a_file_says_so_too():
+def test_hidden_outliers_in_wide_bounds_are_reported():
     mechanism, release = released((0.0, 1000.0))
     low, high = release.interval(0.95, "function")
     assert release.unseen_outliers > (high - low).mean() / 2
