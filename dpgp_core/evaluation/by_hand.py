@@ -49,7 +49,7 @@ def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
 def world(
     kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """One world of the prior: outputs at X (n,) and f at the test inputs (P,); see ``limits.made_up``."""
+    """Draw one data set from the prior: outputs at X (n,) and f at the test inputs (P,); see ``limits.made_up``."""
     [y], [f] = made_up(kernel, noise_variance, X, X_test, 1, rng)
     return y, f
 

@@ -5,7 +5,7 @@ estimate from z has a smaller error covariance than (K^-1 + I)^-1 on average (Gi
 diagonal of I; the least risk over all such I is the convex problem of ``strategies.bayes``, whose certified lower
 bound is taken. The proofs are in docs/guarantees.md.
 
-``reached`` simulates the average error of Bayes cloaking over worlds of that prior: outputs are clipped to the bounds,
+``reached`` simulates the average error of Bayes cloaking over data from that prior: outputs are clipped to the bounds,
 measured in stages with numbered noise, and f is predicted. The mechanism has the prior, as the limits have, and mixes
 it with others all the same, as it always does.
 """
@@ -38,7 +38,7 @@ _TAIL = 12.0  # standard deviations beyond which a normal density is not integra
 
 
 class Limits(NamedTuple):
-    """Root mean square errors of f at the test inputs, averaged over the worlds of the prior, in model units.
+    """Root mean square errors of f at the test inputs, averaged over data sets from the prior, in model units.
 
     Attributes:
         without_privacy: of the posterior mean of y itself.
@@ -104,7 +104,7 @@ def limits(
 def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> float:
     """Root mean square error of f at the test inputs given y itself: the limit of any budget, in model units.
 
-    sqrt(sum_m pi_m mean_p Var(f_*p | y, m)): an average over the worlds of a mixture, each read by its own model.
+    sqrt(sum_m pi_m mean_p Var(f_*p | y, m)): an average over data sets from a mixture, each read by its own model.
 
     Args:
         models: the mixture, f and noise in model units.
@@ -134,11 +134,11 @@ def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) 
 
 
 class Reached(NamedTuple):
-    """Error of f at the test inputs over W simulated worlds, in model units.
+    """Error of f at the test inputs over W simulated data sets, in model units.
 
     Attributes:
-        rmse: root of the mean square over worlds and test inputs.
-        standard_error: of it, by the delta method: sd(m_w) / (2 rmse sqrt W), m_w the mean square in world w.
+        rmse: root of the mean square over data sets and test inputs.
+        standard_error: of it, by the delta method: sd(m_w) / (2 rmse sqrt W), m_w the mean square in data set w.
     """
 
     rmse: float
@@ -159,11 +159,11 @@ def reached(
     seed: int,
     gap: float = 1e-2,
 ) -> Reached:
-    """Simulate Bayes cloaking in worlds of its own prior: errors of the mean of clipped outputs. No data set enters.
+    """Simulate Bayes cloaking on data from its own prior: errors of the mean of clipped outputs. No real data enter.
 
     Args:
-        worlds: W >= 2.
-        seed: of worlds and noise; the same worlds at every budget.
+        worlds: number of simulated data sets W, at least 2.
+        seed: seed of data sets and noise; the data sets are the same for every budget.
         gap: of the strategies.
 
     Raises:
@@ -197,7 +197,7 @@ def reached(
 def made_up(
     kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, worlds: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Independent worlds of the prior: outputs at X (worlds, n) and f at the test inputs (worlds, P), in model units.
+    """Draw data sets from the prior: outputs at X (worlds, n) and f at the test inputs (worlds, P), in model units.
 
     Args:
         noise_variance: of an output about f, >= 0.

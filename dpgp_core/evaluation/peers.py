@@ -1,8 +1,8 @@
 """Other methods at their best: a polynomial by AdaSSP, and binned means. Simulated only.
 
 Each adds all of its noise to one vector of sums that a replaced record, inputs and output, moves by at most 1: with
-normal noise of standard deviation s on every entry it is (1 / s)-GDP. The degree, or the number of bins, is the best in
-hindsight, which no release could know: nothing here is flattered by its setting but these two.
+normal noise of standard deviation s on every entry it is (1 / s)-GDP. The degree, or the number of bins, is that of an
+oracle, which knows the held-out errors. Only these two methods have this advantage.
 """
 
 from __future__ import annotations

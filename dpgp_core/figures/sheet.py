@@ -66,7 +66,7 @@ class Drawing:
     Attributes:
         panels: the drawings.
         legend: drawn once, below all panels; None if each has its own.
-        is_tall: whether the drawing is about as tall as wide, as maps are; words then stand beside it if there is room.
+        is_tall: whether the drawing is about as tall as wide, as maps are; words are then next to it if there is room.
     """
 
     panels: tuple[Panel, ...]

@@ -23,7 +23,7 @@ _PLACES = 5  # at which the notebook asks
 def notebook(spec: ReleaseSpec, guarantee: Guarantee) -> str:
     """Return a notebook (nbformat 4.5, JSON) that reads the zip of a release and analyses it. Nothing is spent.
 
-    It expects the zip as ``release.zip`` beside it, and needs this library.
+    It expects the zip as ``release.zip`` in its own folder, and needs this library.
 
     Args:
         spec: of the release, by a mechanism that ``load`` reads again.
