@@ -34,6 +34,7 @@ CATALOGUE = (
     Benchmark("bayes_tables", "bayes.tables", 15, "Bayes beside refined cloaking: held-out error, wrong settings"),
     Benchmark("bayes_inputs", "bayes.inputs", 6, "the same with private inputs; seconds of a release"),
     Benchmark("bayes_unseen", "bayes.unseen", 15, "the same on tables of other fields"),
+    Benchmark("bayes_several_inputs", "bayes.several_inputs", 5, "two and three inputs, of which one or all matter"),
     Benchmark("bayes_tails", "bayes.tails", 10, "error and intervals where few make up the mean, or differ unevenly"),
     Benchmark("coverage", "coverage", 5, "how often the intervals of every mechanism hold"),
     Benchmark("sparse_tables", "sparse_tables", 5, "sparse DP-GP: error, intervals, private choices, seconds"),

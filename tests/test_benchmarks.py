@@ -41,6 +41,7 @@ def test_every_benchmark_says_what_it_prints(name, capsys):
 
 SMALL = {
     "bayes_inputs": "--data kung --epsilons 1 --draws 1",
+    "bayes_several_inputs": "--inputs 2 --sizes 300 --repeats 1",
     "bayes_tails": "--sizes 300 --repeats 1",
     "coverage": "--draws 1 --worlds 1 --epsilons 1",
     "dates": "--repeats 1",
