@@ -1,20 +1,22 @@
-"""Clipping: the intervals that a stage clips residuals to, and the bias that clipping has on the curve.
+"""Clipping intervals of the stages, and the prior of the bias that clipping causes.
 
-Sums in a narrow interval are precise and may be biased; sums in a wide interval are neither. Narrow intervals are
-better while noise dominates, and wide ones if there are many records. Before each stage, the filter takes a width of
-nearly least expected risk given the numbers released so far (``widest_near_optimal``).
+Sums in narrow intervals are precise and may be biased; sums in wide intervals are neither. Narrow intervals are better
+while noise dominates, and wide ones if there are many records. Before each stage, the filter chooses the widest
+intervals whose expected risk, given the numbers released so far, is near the smallest (``widest_near_optimal``).
 
-The noise of the models is normal, and outcomes are not. Sums clipped to c standard deviations about a curve show the
-median if c is small and the mean if c is large. A stage of half-width c therefore measures alpha (f - g) + beta(c) h,
-with h an unknown smooth field, h ~ GP(0, (1 + mean of EQ(x_d)) / 2), with lengthscales of a quarter of the box. Along
-categorical inputs [g = g'] replaces EQ, because the skewness of groups may be similar or not. The standard deviation is
+The models assume that outcomes are normal about the curve, and outcomes are not. Sums clipped to c standard deviations
+about a curve show the median if c is small and the mean if c is large. A stage with half-width c is therefore assumed
+to measure alpha (f - g) + beta(c) h, where h is an unknown smooth field, h ~ GP(0, (1 + mean of EQ(x_d)) / 2) with
+lengthscales of a quarter of the box. Along categorical inputs [same category] replaces EQ, because the skewness of
+groups may be similar or not. The standard deviation is
 
     beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,
     b0 = ``TUNING.bias`` = 0.33,    r = ``TUNING.far_bias`` = 0.12,
 
-and 0 if no outcome can lie beyond an end. Mean and median are never more than sigma apart, and nearly that only for
-outcomes of two values; the sigma of those is up to half the range, and no other outcomes have nearly as much. Four
-fifths of the variance belong to one field that all stages share, the rest to a field of each stage.
+and 0 if no outcome can lie beyond an end. Mean and median never differ by more than sigma. They nearly do so only for
+outcomes with two values, whose sigma may be as large as half the range; other outcomes have a much smaller sigma. This
+is why b grows with sigma. Four fifths of the variance belong to a field that all stages share, and the rest to a field
+of each stage.
 
 | E clip(r, +-c) over the standard deviation of r | c = 0.75 | 1.5 | 3 standard deviations |
 |---|---|---|---|
@@ -25,7 +27,7 @@ fifths of the variance belong to one field that all stages share, the rest to a 
 | normal | 0 | 0 | 0 |
 | beta over sigma | 0.18 | 0.10 | 0.05 |
 
-An end of an interval that no outcome can pass clips nothing, whatever the outcomes are, and counts as infinitely far.
+An end of an interval that is at a bound of the outcomes clips nothing, and is moved far away.
 """
 
 from __future__ import annotations
@@ -43,18 +45,18 @@ from ..levels import LevelSide
 from .residuals import OUTLIER_SHARES, ResidualVariance
 from .tuning import TUNING
 
-_TOLERANCE = 1e-3  # of the field's variance, left out of its features
-_PIVOTS = 16  # along each side, to choose among
-_FAR = 1e6  # half ranges: where an end that clips nothing is put
-_TOUCHES = 1e-6  # of half the range
+_TOLERANCE = 1e-3  # share of the field's variance that its features leave out
+_PIVOTS = 16  # points along each side from which pivots are chosen
+_FAR = 1e6  # where an end that clips nothing is placed, over half the range
+_TOUCHES = 1e-6  # distance from a bound, over half the range, below which an end is at the bound
 
 
 class Ends(NamedTuple):
-    """Ends of clipping intervals; those that no outcome can pass are put far away.
+    """Ends of clipping intervals. Ends that clip nothing are far away.
 
     Attributes:
-        low, high: of residuals, or of outcomes, in model units.
-        half_width: from the middle to the nearer end that clips; infinite where none does.
+        low, high: ends of the intervals, in model units.
+        half_width: distance from the centre to the nearer end that clips; infinite if neither does.
     """
 
     low: FloatArray
@@ -63,19 +65,26 @@ class Ends(NamedTuple):
 
 
 def widest_near_optimal(risks: FloatArray, tolerance: float) -> int:
-    """The last of the widths, in ascending order, whose risk (W,) exceeds the least by at most ``tolerance``."""
+    """Return the index of the widest intervals whose risk exceeds the smallest by at most ``tolerance``.
+
+    Args:
+        risks: risk of each width, in ascending order of the widths (W,).
+        tolerance: difference of risks.
+    """
     good = risks <= risks.min() + tolerance
     return int(np.flatnonzero(good)[-1])
 
 
 def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: float, *, clips: bool = True) -> Ends:
-    """Ends of intervals [low, high] about ``centre`` of outcomes in +-half_range, all of one shape.
+    """Return the ends of clipping intervals of outcomes, with ends that clip nothing moved far away.
+
+    Arrays have the same shape, and values are in model units.
 
     Args:
-        low: of outcomes, in model units.
-        high: above low.
-        centre: between them, the expected outcomes.
-        clips: whether an outcome may lie beyond the ends at all.
+        low, high: ends of the intervals.
+        centre: expected outcomes, from which half-widths are measured.
+        half_range: half the range of the outcomes.
+        clips: False if no outcome can lie beyond any end.
     """
     least, far = _TOUCHES * half_range, _FAR * half_range
     if not clips:
@@ -87,7 +96,7 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
 
 
 def bias_sd(half_width: FloatArray, noise_variance: FloatArray, half_range: float) -> FloatArray:
-    """beta(c) for an expected noise variance, of the shape of half_width."""
+    """Return beta(c) for half-widths c, without outliers; an array with the shape of half_width."""
     sd = np.sqrt(noise_variance)
     decay = np.where(np.isinf(half_width), 0.0, (1 - TUNING.far_bias) * np.exp(-half_width / sd) + TUNING.far_bias)
     share = TUNING.bias + (1 - TUNING.bias) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
@@ -98,13 +107,14 @@ def bias_sd(half_width: FloatArray, noise_variance: FloatArray, half_range: floa
 def bias_of(
     half_width: FloatArray, residuals: ResidualVariance, half_range: float, relative_noise: FloatArray | float = 1.0
 ) -> FloatArray:
-    """beta(c) of each column (M,), possible outliers included.
+    """Return beta(c) of each column (M,), including the bias that outliers may cause.
 
     A share p of outliers at a distance of sigma / sqrt(p) contributes p (sigma / sqrt(p) - c) to the mean beyond c.
 
     Args:
-        half_width: c (M,).
+        half_width: half-width c of the clipping interval of each column (M,).
         residuals: posterior of the residual variance.
+        half_range: half the range of the outcomes, in model units.
         relative_noise: residual variance in each column over its mean (M,).
     """
     near = bias_sd(half_width, residuals.variance * np.asarray(relative_noise), half_range)
@@ -118,13 +128,16 @@ def bias_of(
 
 
 def bias_features(box: Sequence[tuple[float, float]], X: FloatArray) -> FloatArray:
-    """Psi (n, q) at X (n, D): h = psi b, b ~ N(0, I). Pivots lie on the box's own sides, so X does not change them."""
+    """Return the features psi (n, q) at X (n, D) of the field h = psi b, b ~ N(0, I).
+
+    Pivots follow from the box alone, so that the features at a point do not depend on the other points.
+    """
     each = [_along(side, X[:, d : d + 1]) for d, side in enumerate(box)]
     return np.hstack([np.full((len(X), 1), 0.5**0.5), *(part / len(box) ** 0.5 for part in each)])
 
 
 def _along(side: tuple[float, float], x: FloatArray) -> FloatArray:
-    """The part of the features that varies with one input (n, 1)."""
+    """Return the features that vary with one input x (n, 1)."""
     if isinstance(side, LevelSide):
         return np.asarray(0.5**0.5 * (x == np.arange(side.levels)))
     low, high = side

@@ -1,17 +1,17 @@
-"""Local dispersion: how far outcomes are from the curve at each place, from noisy sums of clipped distances.
+"""Local dispersion: the residual standard deviation as a function of the inputs, from clipped absolute residuals.
 
-After the stages for the mean, which release g, one more measures a_j = min(|y_j - g(x_j)|, A) in [0, A], with g and A
-functions of released numbers: z = B (a / A - 1/2) + s w, with columns of norm <= 1, so that one record moves it by at
-most |b_j| <= 1. Nothing else is clipped, so the sums show the mean of a for any outcomes.
+After the stages, which determine a curve g, one more measurement releases sums of a_j = min(|y_j - g(x_j)|, A) in
+[0, A], where g and A are functions of released numbers: z = B (a / A - 1/2) + s w, with columns of B of norm at most 1,
+so that one record changes it by at most |b_j| <= 1. The sums identify the mean of a for outcomes with any distribution.
 
 For normal outcomes of noise variance sigma^2, with t = A / sigma,
 
     E min(|r|, A) = sigma sqrt(2 / pi) (1 - exp(-t^2 / 2)) + 2 A Phi(-t),
 
-which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. For other
-outcomes this makes the usual intervals as wide as people are apart. If A is many sigma, it is (pi / 2) (m^2 + v), with
-m and v the posterior mean and variance of E a. This would be too little where the dispersion is so large that A clips a
-part of the distances.
+which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. If A is many
+sigma, this is (pi / 2) (m^2 + v), with m and v the posterior mean and variance of E a, which would be too small where
+the dispersion is so large that A clips a part of the distances. The same inverse is used for outcomes that are not
+normal, for which it gives intervals of about the right width.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from .tuning import TUNING
 
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; for larger ones nearly all distances are clipped
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
-_LEAST = 1e-6  # of h^2; least variance of yes/no outcomes that are all equal
+_LEAST = 1e-6  # smallest variance of yes/no outcomes, over h^2
 
 
 def usual_distance(sd: FloatArray | float) -> FloatArray:
-    """E a / A for normal outcomes whose standard deviation is sd, in units of A: E min(|r|, 1), r ~ N(0, sd^2)."""
+    """Return E a / A = E min(|r|, 1) for normal residuals r ~ N(0, sd^2), with sd in units of A."""
     t = 1 / np.maximum(sd, 1e-9)
     usual: FloatArray = sd * math.sqrt(2 / math.pi) * -np.expm1(-t * t / 2) + 2 * ndtr(-t)
     return usual
@@ -46,7 +46,12 @@ _MEANS = usual_distance(_SDS)
 
 
 class LocalDispersion(NamedTuple):
-    """Posterior of E min(|y - g|, A) / A at P places: mean and variance (P,); A, in model units."""
+    """Posterior of E a / A at P places.
+
+    Attributes:
+        mean, variance: posterior mean and variance (P,).
+        threshold: clipping threshold A, in model units.
+    """
 
     mean: FloatArray
     variance: FloatArray
@@ -54,36 +59,42 @@ class LocalDispersion(NamedTuple):
 
     @property
     def noise_variance(self) -> FloatArray:
-        """Variance of one more outcome about the released curve (P,), in squared model units."""
+        """Variance of an outcome about the released curve g (P,), in squared model units."""
         points, weights = _HERMITE
         shares = self.mean[:, None] + np.sqrt(self.variance)[:, None] * points
         square = np.interp(shares, _MEANS, _SDS) ** 2 @ (weights / weights.sum())
         return np.asarray(self.threshold**2 * square)
 
     def about_curve(self, of_curve: FloatArray) -> FloatArray:
-        """Variance of one more outcome about the true curve (P,), in squared model units.
+        """Return the variance of an outcome about the true curve (P,), in squared model units.
 
-        Distances were taken from the released curve and contain its error, whose variance is subtracted, up to half.
+        Residuals are taken from the released curve and therefore include its error. The variance of this error is
+        subtracted, but at most half of the whole.
 
         Args:
-            of_curve: variance of the curve (P,).
+            of_curve: posterior variance of the curve (P,), in squared model units.
         """
         whole = self.noise_variance
-        least = (
-            TUNING.least_dispersion * self.threshold
-        ) ** 2  # for counts on few values, all of which may be on the curve
+        # counts with few values may all be on the curve
+        least = (TUNING.least_dispersion * self.threshold) ** 2
         return np.asarray(np.maximum(np.maximum(whole - of_curve, whole / 2), least))
 
 
 def clipping_threshold(mean_square: float, half_range: float) -> float:
-    """A: twice the root of the mean of E (y - g)^2 over the records, at most half the range, in model units."""
+    """Return the clipping threshold A of absolute residuals, in model units.
+
+    Args:
+        mean_square: mean of E (y - g)^2 over the records, in squared model units.
+        half_range: half the range of the outcomes, which A does not exceed.
+    """
     return min(TUNING.distance_threshold * math.sqrt(mean_square), half_range)
 
 
 def dispersion_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
-    """Models of 2 (a / A - usual), ``usual`` being the expected a / A: automatic kernels of less variance.
+    """Return the models of 2 (a / A - usual), where ``usual`` is the expected a / A.
 
-    Groups share half of it: each group has its own dispersion, and small groups borrow from the others.
+    They have the lengthscales of the automatic models and a smaller variance, half of which groups have in common: each
+    group has its own dispersion, and small groups borrow from the others.
     """
     return auto_models(
         x_box, 1.0, TUNING.dispersion_noise_sds, variance=TUNING.dispersion_variance, shared=TUNING.dispersion_shared
@@ -96,7 +107,7 @@ def dispersion_of(mean: FloatArray, variance: FloatArray, usual: float, threshol
 
 
 def with_dispersion(prediction: Mixture, dispersion: LocalDispersion, distances: Distances, n: float) -> Mixture:
-    """The same prediction with the local dispersion of outcomes, from the distances of n records."""
+    """Return the prediction with the local dispersion of outcomes, from the absolute residuals of n records."""
     of_curve, skew = prediction.variance[0], None
     variance = dispersion.about_curve(of_curve)
     if distances.above is not None:
@@ -106,6 +117,6 @@ def with_dispersion(prediction: Mixture, dispersion: LocalDispersion, distances:
 
 
 def with_binary(prediction: Mixture, half_range: float) -> Mixture:
-    """The same prediction for outcomes at the ends of the range: sigma^2 = h^2 - m^2, m their mean."""
+    """Return the prediction with the variance h^2 - m^2 of yes/no outcomes, where m is their mean."""
     variance = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
     return replace(prediction, outcomes=OutcomeDistribution(np.maximum(variance, _LEAST * half_range**2)))

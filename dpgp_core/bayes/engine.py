@@ -1,9 +1,10 @@
-"""Measuring in stages: each measures closely about the curve that the stages before it determined. The one loop.
+"""The loop over all measurements of a release: plan a query, measure it, read the answer.
 
-A stage measures z = B q + s w of clipped outcomes, with columns of B at most 1 long, so that one record, or one person,
-moves it by at most 1 (see ``measurement``). Its strategy and intervals are functions of numbers released before, so all
-stages together are (1 / s)-GDP as ``budget`` splits it. Only a ``Reader`` sees records; the ``Filter`` plans each query
-and reads the answer, which is post-processing.
+A stage measures z = B x + s w, where x contains sums of clipped residuals. The columns of B have norm at most 1, so
+that one record, or one person, changes B x by at most 1 (see ``measurement``). The strategy B and the clipping
+intervals are functions of numbers released before, so that all measurements together are (1 / s)-GDP with the shares of
+``budget``. Only a ``Reader`` sees records. The ``Filter`` plans each query and reads the answer, which is
+post-processing.
 """
 
 from __future__ import annotations
@@ -26,26 +27,29 @@ from .residuals import expected, thresholds_of_squares
 
 
 class Reader(Protocol):
-    """The only part that reads records: it returns each query with its noisy numbers."""
+    """Answers queries with noisy numbers. It is the only part that reads records."""
 
     def counts(self, measurement: CellCounts) -> FloatArray:
-        """Noisy numbers of records in cells (M,)."""
+        """Return noisy numbers of records in the cells (M,)."""
         ...
 
     def positions(self, query: Positions) -> Positions:
-        """Noisy locations of records within cells."""
+        """Return the query with noisy sums of the locations of records within cells."""
         ...
 
     def sums(self, query: StageMeasurement) -> StageMeasurement:
-        """Noisy sums of clipped residuals."""
+        """Return the query of a stage with noisy sums of clipped residuals."""
         ...
 
     def squares(self, query: Squares) -> Squares:
-        """Noisy sum of squared residuals of the records of the stage before."""
+        """Return the query with the noisy sum of clipped squared residuals. It belongs to the last stage."""
         ...
 
     def distances(self, query: Distances, g: FloatArray) -> Distances:
-        """Noisy sums of distances from g at the nodes (F,), and how many outcomes lie above it."""
+        """Return the query with noisy sums of clipped absolute residuals about g, which is given at the nodes (F,).
+
+        The number of outcomes above g is also measured if the query asks for it.
+        """
         ...
 
 
@@ -58,15 +62,15 @@ def run(
     people: bool = False,
     like: Measured | None = None,
 ) -> tuple[Measured, Mixture]:
-    """All measurements of one budget, and their prediction at the filter's test inputs.
+    """Make all measurements of a release, and predict the curve at the test inputs of the filter.
 
     Args:
-        filtered: the mixture on the columns.
-        split: of the budget.
-        reader: the only part that reads records.
-        counts: of records in the columns, if inputs are public; None to measure them.
-        people: whether every person counts once, for measured counts.
-        like: another release whose strategies and widths are taken instead of planning anew.
+        filtered: the filter, before counts and locations are known.
+        split: how the budget is split.
+        reader: answers the queries.
+        counts: numbers of records in the columns, if inputs are public; None to measure them.
+        people: whether each person counts once in measured counts.
+        like: another release whose strategies and widths are used, so that nothing has to be planned.
     """
     known: CellCounts | Counts
     z, positions = NOTHING, None
@@ -95,7 +99,11 @@ def run(
 def run_stages(
     filtered: Filter, split: BudgetSplit, reader: Reader, like: Measured | None = None
 ) -> tuple[tuple[StageMeasurement, ...], Posterior]:
-    """Measure stage after stage. The first stage takes the whole range and measures no squared residuals."""
+    """Measure the stages in turn, and return them with the posterior.
+
+    The first stage has no curve yet. It clips to the whole range of the outcomes and measures no squared residuals.
+    Arguments are those of ``run``.
+    """
     posterior, stages = filtered.prior(), list[StageMeasurement]()
     for number, (sums, squares) in enumerate(zip(split.sums, split.squares, strict=True)):
         width, B = (None, None) if like is None else (like.stages[number].width, like.stages[number].B)
@@ -115,10 +123,13 @@ def run_stages(
 def measure_distances(
     filtered: Filter, posterior: Posterior, split: BudgetSplit, reader: Reader, B: FloatArray | None = None
 ) -> Distances:
-    """Measure distances from the curve that the stages gave; see ``dispersion``.
+    """Measure absolute residuals about the curve that the stages determine, see ``dispersion``.
 
     Args:
-        posterior: after the stages.
+        filtered: the filter.
+        posterior: the posterior given all stages.
+        split: how the budget is split.
+        reader: answers the query.
         B: strategy (r, M); None for the best one.
     """
     g, people, s = filtered.curve(posterior), filtered.record_counts, split.multiplier(split.dispersion)

@@ -1,4 +1,4 @@
-"""Residual variance of the outcomes about the curve, from noisy sums of squared residuals; the models' probabilities.
+"""Residual variance of the outcomes about the curve, and the probabilities of the models that follow from it.
 
 The evidence of clipped sums determines the noise variance only if outcomes are normal, and is confidently wrong if they
 are not. Each stage but the first therefore measures one more number, sum_j min(r_j^2, A_j^2) / A_j^2 - 1/2, with A
@@ -7,18 +7,19 @@ p(sigma^2 | squares) on a fine grid. Given sigma^2, the evidence determines how 
 Plummer 2015). The models of each kernel have noise variances v_1 < v_2 < ...; for a sigma^2 between two of them both
 count, linearly in sigma^2, so that the variances of the mixture are right on average, however coarse the v are.
 
-There may be a few outliers: most people pay nothing, and one in twenty pays a great deal. Squares that are clipped at A
-show a share p of outliers as p A^2, whatever A is. Read as squares of normal outcomes they would imply less variance
-the smaller A is, the next A would be smaller still, and in the end a mean of 31 would be published as 17, with
-unjustified certainty. Each sigma^2 is therefore one case without outliers, and one case for each share p of
-``OUTLIER_SHARES`` whose members, sqrt(p) sigma of the mean and sigma / sqrt(p) away, make up all of the variance:
+There may be a few outliers: for example, most people pay nothing, and one in twenty pays a great deal. Squares that are
+clipped at A have the mean p A^2 if a share p of records are outliers. Read as squares of normal outcomes, they would
+imply a smaller variance the smaller A is, the next A would be smaller still, and in the end a mean of 31 would be
+published as 17, with unjustified certainty. For each sigma^2 there is therefore one case without outliers, and one case
+for each share p of ``OUTLIER_SHARES``, in which outliers at a distance of sigma / sqrt(p) account for all of the
+variance:
 
     E min(r^2, A^2) = min(t^2, p A^2),    t^2 = sigma^2 + E (f - g)^2.
 
-Outliers whose number p n is below the noise could be anywhere within the bounds, and if they were assumed, no release
-would say anything. So such cases count only if one of them explains the squares better than the case without outliers
-does, by ``TUNING.outlier_gain`` of log likelihood. Telling the two apart needs different A: once sigma is known,
-squares are clipped further out (``thresholds_of_squares``).
+Outliers whose number p n is below the noise could be anywhere within the bounds, and if they were assumed, intervals
+would always be as wide as the bounds. So cases with outliers count only if one of them explains the squares better than
+the best case without outliers, by ``TUNING.outlier_gain`` in log likelihood. Distinguishing the two needs different
+values of A: once sigma is known, larger thresholds are used (``thresholds_of_squares``).
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from scipy.special import ndtr, softmax
 from ..arrays import FloatArray
 from .tuning import TUNING
 
-ROUNDS = 4  # curve, residual variance and models, where each follows from the others
-# standard deviations that are distinguished, over half the range, each 1.16 times the last; none can exceed it
+ROUNDS = 4  # iterations for yes/no outcomes, whose residual variance follows from the curve and determines the models
+# standard deviations of the grid, over half the range, which none can exceed; each is 1.16 times the previous one
 _POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
 OUTLIER_SHARES: FloatArray = np.array(TUNING.outlier_shares)
 _GRID: FloatArray = np.tile(np.geomspace(_LEAST, _MOST, _POINTS) ** 2, 1 + len(OUTLIER_SHARES))
@@ -44,9 +45,9 @@ class ResidualVariance(NamedTuple):
     """Posterior of the residual variance, as the clipping bias needs it.
 
     Attributes:
-        variance: E sigma^2.
-        outliers: probability of each of ``OUTLIER_SHARES`` (K,); 0 where no squares speak for outliers.
-        outlier_sd: E sigma given that share (K,).
+        variance: expected sigma^2, in squared model units.
+        outliers: probability of each of ``OUTLIER_SHARES`` (K,); 0 if the squares do not identify outliers.
+        outlier_sd: expected sigma given each share (K,), in model units.
     """
 
     variance: float
@@ -55,12 +56,12 @@ class ResidualVariance(NamedTuple):
 
 
 def variances_of(half_range: float) -> FloatArray:
-    """sigma^2 of all cases (S,), evenly spaced in log sigma: without outliers, then for each of ``OUTLIER_SHARES``."""
+    """Return sigma^2 of all cases (S,), evenly spaced in log sigma: without outliers, then for each outlier share."""
     return half_range**2 * _GRID
 
 
 def log_prior() -> FloatArray:
-    """Log density of the cases before any square is measured (S,): sigma is log-normal about 0.15 of half the range."""
+    """Return the prior log density of the cases (S,): sigma is log-normal with median 0.15 times half the range."""
     share = 0.5 * np.log(variances_of(1.0))
     prior: FloatArray = -0.5 * ((share - math.log(TUNING.usual_sd)) / TUNING.usual_spread) ** 2
     return prior
@@ -73,7 +74,7 @@ def has_outliers(log_densities: FloatArray) -> bool:
 
 
 def probabilities(log_densities: FloatArray) -> FloatArray:
-    """Probabilities of the cases (S,), given their log densities."""
+    """Return the probabilities of the cases (S,), given their log densities."""
     p: FloatArray = softmax(log_densities)
     if not has_outliers(log_densities):
         p[_POINTS:] = 0.0
@@ -82,7 +83,7 @@ def probabilities(log_densities: FloatArray) -> FloatArray:
 
 
 def expected(log_densities: FloatArray, half_range: float) -> ResidualVariance:
-    """Expectations under the cases' log densities (S,)."""
+    """Return the posterior of the residual variance, given the log densities of the cases (S,)."""
     p, variances = probabilities(log_densities), variances_of(half_range)
     of_shares = p[_POINTS:].reshape(len(OUTLIER_SHARES), _POINTS)
     outliers = of_shares.sum(axis=1)
@@ -93,16 +94,18 @@ def expected(log_densities: FloatArray, half_range: float) -> ResidualVariance:
 def thresholds_of_squares(
     log_densities: FloatArray, mean_square: FloatArray, n: int, s: float, half_range: float, *, far: bool
 ) -> FloatArray:
-    """Clipping thresholds A^2 of the squares of each column (M,), at most the whole range squared.
+    """Return the clipping thresholds A^2 of the squares in each column (M,), at most the square of the range.
 
-    A is ``TUNING.threshold`` predicted standard deviations. Once sigma is known it is larger: so large that the squares
-    of n normal outcomes add up to twice the noise, up to ``TUNING.wide_threshold``, and in every other stage at least
-    half the range, where outliers may be.
+    A is ``TUNING.threshold`` predicted standard deviations. Once sigma is known, A is so large that the expected sum
+    over n normal outcomes is twice the noise, up to ``TUNING.wide_threshold`` standard deviations. In every other stage
+    it is then at least half the range, so that outliers can be distinguished.
 
     Args:
-        log_densities: of the cases (S,).
-        mean_square: E (y - g)^2 (M,).
-        s: standard deviation of the noise on these squares.
+        log_densities: log densities of the cases (S,).
+        mean_square: E (y - g)^2 in each column (M,), in squared model units.
+        n: number of records, or of people if each counts once.
+        s: standard deviation of the noise on the sum of squares.
+        half_range: half the range of the outcomes, in model units.
         far: whether A is at least half the range in this stage, if sigma is known.
     """
     p, logs = probabilities(log_densities), np.log(variances_of(1.0))
@@ -117,20 +120,21 @@ def thresholds_of_squares(
 def log_density(
     half_range: float, curve_mse: FloatArray, threshold: FloatArray, people: FloatArray, s: float, z: float
 ) -> FloatArray:
-    """Log p(z | case) up to a constant, for every sigma^2 without outliers and with each share of them (S,).
+    """Return log p(z | case) up to a constant (S,), for every sigma^2 without outliers and with each share of them.
 
     With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a)
-    for normal outcomes. The standard deviation of E (f - g)^2 is about its own size. If A is small, two groups of
-    people have a smaller mean than that, and sigma^2 would be underestimated. In each measurement, two groups are
-    therefore as likely as normal outcomes: a fifth (``TUNING.two_groups``) are outliers and the others on the curve,
-    E min(r^2, A^2) = min(t^2, A^2 / 5).
+    for normal outcomes. The uncertainty of E (f - g)^2 is about as large as its value. If outcomes consist of two
+    groups and A is small, the mean is smaller than for normal outcomes, and sigma^2 would be underestimated. In each
+    measurement, two groups are therefore as likely as normal outcomes: a fifth (``TUNING.two_groups``) are outliers and
+    the others are on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
 
     Args:
+        half_range: half the range of the outcomes, in model units.
         curve_mse: E (f - g)^2 in each column (M,), in squared model units.
         threshold: A of each column (M,).
         people: numbers of records in the columns (M,).
         s: standard deviation of the noise on z.
-        z: the sum of squares, as released.
+        z: released sum of squares.
     """
     square = variances_of(half_range)[:_POINTS, None] + curve_mse
     a = threshold / np.sqrt(square)
@@ -154,11 +158,11 @@ def log_density(
 
 
 def of_binary(half_range: float, square: float) -> FloatArray:
-    """Log densities of the cases (S,) where every outcome is +-half_range, so that sigma^2 = h^2 - E f^2.
+    """Return the log densities of the cases (S,) for yes/no outcomes, for which sigma^2 = h^2 - E f^2.
 
     Args:
         half_range: h, in model units.
-        square: E f^2 over the records.
+        square: mean of E f^2 over the records, in squared model units.
     """
     sigma = max(half_range**2 - square, float(_GRID[0]) * half_range**2)
     difference = 0.5 * np.log(variances_of(half_range) / sigma)
@@ -183,10 +187,13 @@ class NoiseShares(NamedTuple):
 def noise_shares(
     noise_variances: FloatArray, prior_weights: FloatArray, kernels: Sequence[int], half_range: float
 ) -> NoiseShares:
-    """Shares of the models (m) in the cases of sigma^2, linear between the noise variances of each kernel.
+    """Return the shares of the models in the cases of sigma^2, linear between the noise variances of each kernel.
 
     Args:
-        kernels: number of each model's kernel (m,).
+        noise_variances: noise variance of each model (m,), in squared model units.
+        prior_weights: prior weight of each model (m,).
+        kernels: index of the kernel of each model (m,).
+        half_range: half the range of the outcomes, in model units.
     """
     labels = np.array(kernels)
     hats = np.empty((len(labels), len(_GRID)))
@@ -198,10 +205,11 @@ def noise_shares(
 
 
 def model_weights(shares: NoiseShares, log_densities: FloatArray, evidence: FloatArray) -> FloatArray:
-    """Probabilities of the models (m,).
+    """Return the probabilities of the models (m,).
 
     Args:
-        log_densities: of the cases of sigma^2 (S,).
+        shares: how the models share the cases.
+        log_densities: log densities of the cases of sigma^2 (S,).
         evidence: log density of the sums under each model (m,).
     """
     logs = shares.log_prior[:, None] + shares.of_kernel @ (evidence[:, None] * shares.hats)
@@ -210,7 +218,10 @@ def model_weights(shares: NoiseShares, log_densities: FloatArray, evidence: Floa
 
 
 def _hats(variances: Sequence[float], half_range: float) -> FloatArray:
-    """Share of each variance in each sigma^2 of the grid (S, L), linear between two; equal ones share equally."""
+    """Return the share of each of L variances in each sigma^2 of the grid (S, L), by linear interpolation.
+
+    Equal variances have equal shares.
+    """
     distinct = sorted(set(variances))
     grid = np.clip(variances_of(half_range), distinct[0], distinct[-1])
     hats = np.stack([np.interp(grid, distinct, row) for row in np.eye(len(distinct))], axis=1)
