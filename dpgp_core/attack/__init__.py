@@ -1,1 +1,1 @@
-"""Membership inference and lower bounds on epsilon, by attack."""
+"""Attacks on releases: membership inference, and empirical lower bounds on epsilon."""

@@ -1,4 +1,4 @@
-"""Empirical lower bounds on epsilon: proven from a mechanism's releases, whatever it claims."""
+"""Empirical lower bounds on epsilon, computed from releases of a mechanism and independent of its claim."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from ..checks import check_share
 from .roc import Counts, clopper_pearson_high, clopper_pearson_low
 
 _TAILS = np.geomspace(1e-5, 0.5, 200)
-_LEVELS = np.concatenate([_TAILS, 1 - _TAILS])  # of quantiles: denser at both ends, where small probabilities compare
+_LEVELS = np.concatenate([_TAILS, 1 - _TAILS])  # levels of quantiles, denser at both ends
 
 
 def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, confidence: float) -> float:
-    """Lower bound >= 0 on epsilon from an attack's scores of independent single releases.
+    """Return a lower confidence bound >= 0 on epsilon from the scores of an attack on independent releases.
 
-    For every event A, P_in(A) <= e^epsilon P_out(A) + delta, and the same with the two exchanged, so
-    epsilon >= log((p - delta) / q) with p a lower and q an upper Clopper-Pearson bound, each missed with probability
-    (1 - confidence) / 2. The event, scores above or below a threshold, is chosen on the first half of the scores and
-    tested once, on the second: choosing it cannot raise the false-alarm rate.
+    For every event A, P_in(A) <= e^epsilon P_out(A) + delta, and the same with "in" and "out" exchanged. It follows
+    that epsilon >= log((p - delta) / q), with a lower Clopper-Pearson bound p and an upper one q, each of which is
+    wrong with probability (1 - confidence) / 2. The event is that a score is above or below a threshold. It is chosen
+    on the first half of the scores and tested once, on the second half, so that choosing it cannot raise the
+    false-alarm rate.
 
     Args:
         inside: scores of releases from one data set (m,), in random order.
         outside: scores of releases from its neighbour (k,), in random order.
+        delta: delta at which epsilon is bounded, in [0, 1).
+        confidence: confidence level of the bound, in (0, 1).
 
     Raises:
         ValueError: an argument is out of range, or fewer than four scores of a kind.
@@ -45,7 +48,7 @@ def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, c
 
 
 def _bounds(inside: FloatArray, outside: FloatArray, thresholds: FloatArray, delta: float, tail: float) -> FloatArray:
-    """Bounds on epsilon (2, len(thresholds)): from scores above each threshold, and from the others."""
+    """Return bounds on epsilon (2, len(thresholds)), from scores above each threshold and from scores below it."""
     in_below, out_below = (np.searchsorted(np.sort(each), thresholds, side="right") for each in (inside, outside))
     m, k = len(inside), len(outside)
     above = _log_ratio(m - in_below, m, k - out_below, k, delta, tail)
@@ -53,7 +56,7 @@ def _bounds(inside: FloatArray, outside: FloatArray, thresholds: FloatArray, del
 
 
 def _log_ratio(more: Counts, m: int, fewer: Counts, k: int, delta: float, tail: float) -> FloatArray:
-    """log((p - delta) / q), or -inf where p <= delta."""
+    """Return log((p - delta) / q), or -inf if p <= delta."""
     excess = clopper_pearson_low(more, m, tail) - delta
     positive = np.maximum(excess, np.finfo(float).tiny)
     return np.where(excess > 0, np.log(positive / clopper_pearson_high(fewer, k, tail)), -math.inf)

@@ -1,6 +1,6 @@
-"""Two-component Gaussian mixtures fitted by maximum likelihood, also where a mean in (-1, 1) hides behind noise.
+"""Two-component Gaussian mixtures, fitted by maximum likelihood to observables or to latent means behind noise.
 
-The density of such a mean under Gaussian noise is that of tanh of a mixture, plus noise.
+In the second case the latent mean lies in (-1, 1). It is modelled as tanh of a mixture, and the noise is Gaussian.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from scipy.special import expit, ndtr
 from ..arrays import FloatArray
 
 Terms = tuple[FloatArray, Callable[[FloatArray], FloatArray]]
-"""Log densities (N,) in some parameters, and the map from weights c (N,) to the gradient of sum_i c_i log p_i."""
+"""Log densities (N,), and a function from weights c (N,) to the gradient of sum_i c_i log p_i in the parameters."""
 
 LOG_ROOT_TAU = 0.5 * math.log(2 * math.pi)
-_LEAST_SPREAD = 1e-3  # smallest component, relative to the sample; the likelihood has no maximum without one
-_GROUPS = 1000
-STARTS = ((0.25, 0.75), (0.1, 0.6), (0.4, 0.9), (0.02, 0.5), (0.5, 0.98))  # where the two components start
+_LEAST_SPREAD = 1e-3  # smallest sd of a component relative to the sample; without it the likelihood is unbounded
+_GROUPS = 1000  # largest number of cells of ``binned``
+STARTS = ((0.25, 0.75), (0.1, 0.6), (0.4, 0.9), (0.02, 0.5), (0.5, 0.98))  # quantiles at which the components start
 
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """A density as it was fitted, in parameters without constraints.
+    """A fitted density with unconstrained parameters.
 
     Attributes:
-        terms: of the parameters and points.
-        theta: (logit w, m_1, m_2, log s_1, log s_2) of w N(m_1, s_1^2) + (1 - w) N(m_2, s_2^2), in the observable's
-            unit; of a latent mean then the logarithm of the noise.
+        terms: function of parameters and points that returns log densities and their gradient.
+        theta: (logit w, m_1, m_2, log s_1, log s_2) of w N(m_1, s_1^2) + (1 - w) N(m_2, s_2^2), in the unit of the
+            observable; for a latent mean followed by the logarithm of the noise.
     """
 
     terms: Callable[[FloatArray, FloatArray], Terms]
     theta: FloatArray
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """Log density at x (N,)."""
+        """Return the log density at x (N,)."""
         return self.terms(self.theta, x)[0]
 
 
 def fit_mixture(x: FloatArray) -> Density:
-    """Fit a Gaussian mixture to samples x (N,) by maximum likelihood: the best of several L-BFGS runs.
+    """Fit a Gaussian mixture to samples x (N,) by maximum likelihood, as the best of several L-BFGS runs.
 
     Raises:
         ValueError: fewer than ten samples, not finite, or all equal.
@@ -66,7 +66,7 @@ def check_samples(x: FloatArray) -> None:
 
 
 def mixture_terms(theta: FloatArray, x: FloatArray) -> Terms:
-    """Log density at x (N,) and its gradient in (logit w, m_1, m_2, log s_1, log s_2)."""
+    """Return the log density at x (N,) and its gradient in (logit w, m_1, m_2, log s_1, log s_2)."""
     w, means, sds = expit(theta[0]), theta[1:3], np.exp(theta[3:5])
     z = (x[:, None] - means) / sds
     terms = np.log([w, expit(-theta[0])]) - theta[3:5] - z * z / 2 - LOG_ROOT_TAU
@@ -82,7 +82,10 @@ def mixture_terms(theta: FloatArray, x: FloatArray) -> Terms:
 
 
 def binned(x: FloatArray, width: float) -> tuple[FloatArray, FloatArray]:
-    """Means and shares of the samples falling in cells of at least this width: far below the noise, and faster."""
+    """Return means and shares of the samples in cells of at least this width.
+
+    Fitting to them is faster. The width should be much smaller than the noise.
+    """
     width = max(width, float(np.ptp(x)) / _GROUPS)
     cell = np.floor((x - x.min()) / width).astype(int)
     counts = np.bincount(cell)
@@ -97,12 +100,12 @@ def fitted(
     starts: Sequence[Sequence[float]],
     bounds: Sequence[tuple[float, float]],
 ) -> Density:
-    """The density of the largest mean log-likelihood: the best of one L-BFGS run from each start.
+    """Return the density with the largest mean log-likelihood, the best of one L-BFGS run from each start.
 
     Args:
-        terms: density, as a function of parameters and points.
+        terms: log density and gradient, as a function of parameters and points.
         sample: points (N,) and their shares (N,), from ``binned``.
-        starts: where to start; moved inside the bounds.
+        starts: starting values of the parameters, which are clipped to the bounds.
         bounds: (low, high) of every parameter.
     """
     points, shares = sample
@@ -126,17 +129,17 @@ def fitted(
     return Density(terms, min(runs, key=lambda run: float(run.fun)).x)
 
 
-_CELLS = 256  # of the latent mean, over (-1, 1)
+_CELLS = 256  # number of cells of the latent mean in (-1, 1)
 _EDGES = np.linspace(-1, 1, _CELLS + 1)
 _CENTRES = (_EDGES[1:] + _EDGES[:-1]) / 2
 _PHI_EDGES = np.concatenate([[-1e6], 2 * np.arctanh(_EDGES[1:-1]), [1e6]])
 _NO_MASS = 1e-300
 LEAST_NOISE = 2 / _CELLS
-"""Smallest noise, one cell: a sum of Gaussians one standard deviation apart is smooth to 1e-8."""
+"""Smallest noise: the width of a cell. A sum of Gaussians that are one standard deviation apart is smooth to 1e-8."""
 
 
 def fit_latent_mixture(f: FloatArray) -> Density:
-    """Fit a latent mixture to samples f (N,) by maximum likelihood: the best of several L-BFGS runs.
+    """Fit a latent mixture to samples f (N,) by maximum likelihood, as the best of several L-BFGS runs.
 
     Raises:
         ValueError: fewer than ten samples, not finite, or all equal.
@@ -155,10 +158,11 @@ def fit_latent_mixture(f: FloatArray) -> Density:
 
 
 def latent_terms(theta: FloatArray, f: FloatArray) -> Terms:
-    """Log density of f = tanh(phi / 2) + noise at f (N,), phi of two normals, and its gradient in six parameters.
+    """Return the log density of tanh(phi / 2) + noise at f (N,), and its gradient in six parameters.
 
-    A mean in (-1, 1), under noise: p(f) = sum_j P(tanh(phi / 2) in cell j) N(f; centre of cell j, noise^2). The
-    masses are exact and sum to one.
+    phi is a mixture of two normals. The interval (-1, 1) of the latent mean is divided into cells, and
+    p(f) = sum_j P(tanh(phi / 2) in cell j) N(f; centre of cell j, noise^2). The probabilities of the cells are exact
+    and add up to 1.
 
     Source: Maciazek 2026, appendix C.
     """
@@ -178,10 +182,10 @@ def latent_terms(theta: FloatArray, f: FloatArray) -> Terms:
 
 
 def _cell_masses(theta: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """P(tanh(phi / 2) in cell j) (J,), and its derivatives in the five parameters of phi (5, J)."""
+    """Return P(tanh(phi / 2) in cell j) (J,), and its derivatives in the five parameters of phi (5, J)."""
     w, sds = expit(theta[0]), np.exp(theta[3:5])[:, None]
     z = (_PHI_EDGES - theta[1:3, None]) / sds
-    # Phi(b) - Phi(a) = Phi(-a) - Phi(-b): take the side on which neither is close to 1
+    # Phi(b) - Phi(a) = Phi(-a) - Phi(-b), of which that form is used in which neither term is close to 1.
     side = np.where(z[:, 1:] + z[:, :-1] > 0, -1, 1)
     parts = np.abs(ndtr(side * z[:, 1:]) - ndtr(side * z[:, :-1]))
     bell = np.exp(-z * z / 2 - LOG_ROOT_TAU)

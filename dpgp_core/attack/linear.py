@@ -1,7 +1,4 @@
-"""The best attack on Gaussian releases from two neighbouring data sets, and two that are learnt from releases alone.
-
-One looks at rounding errors in the directions that hold no noise at all.
-"""
+"""The likelihood-ratio attack, which is the best one, on Gaussian releases from two neighbouring data sets."""
 
 from __future__ import annotations
 
@@ -16,22 +13,22 @@ from ..arrays import FloatArray
 from ..mechanisms.base import Mechanism, TeachingRelease
 from ..table import Dataset
 
-_ROUNDING = 1e-9  # of the largest noise: a shift outside the noise's span this small is rounding
+_ROUNDING = 1e-9  # relative to the largest noise; smaller shifts outside the span of the noise are rounding errors
 BATCH = 10_000
-"""Releases drawn at once."""
+"""Number of releases that are simulated at a time."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearAttack:
-    """The likelihood-ratio test between two Gaussian releases with the same noise N.
+    """The likelihood-ratio test between two Gaussian releases with the same noise covariance N.
 
-    score = w^T (release - centre), w = N^+ (mean_in - mean_out): exactly log p_in - log p_out.
+    The score w^T (release - centre) with w = N^+ (mean_in - mean_out) is exactly log p_in - log p_out.
 
     Attributes:
-        weights: w (P,), per output unit.
-        centre: midpoint of the two means (P,), in the output's unit.
-        mu: distance of the means in units of the noise; scores are N(+-mu^2/2, mu^2). Its exact ROC is
-            ``1 - gaussian_tradeoff(false_positive, mu)``.
+        weights: w (P,), per unit of the output.
+        centre: midpoint of the two means (P,), in the unit of the output.
+        mu: distance of the means in standard deviations of the noise. Scores have the distribution N(+-mu^2/2, mu^2),
+            and the exact ROC is ``1 - gaussian_tradeoff(false_positive, mu)``.
     """
 
     weights: FloatArray
@@ -39,17 +36,17 @@ class LinearAttack:
     mu: float
 
     def score(self, samples: FloatArray) -> FloatArray:
-        """Score of each release in ``samples`` (draws, P), shape (draws,)."""
+        """Return the score of each release in ``samples`` (draws, P), shape (draws,)."""
         return (samples - self.centre) @ self.weights
 
 
 def linear_attack(inside: TeachingRelease, outside: TeachingRelease) -> LinearAttack:
-    """Best linear score between releases from two neighbouring data sets, from their means and noise factors.
+    """Return the best linear attack on releases from two neighbouring data sets, from their means and noise factors.
 
-    If the two have different noise, the average covariance is used: a valid attack, no longer the best one.
+    If the two have different noise, the average covariance is used. The attack is then valid, but not the best one.
 
     Raises:
-        ValueError: the releases have different test points, or noise that is not added once.
+        ValueError: the releases have different test points, or their noise is not a linear map of independent noise.
     """
     if inside.noise_factor is None or outside.noise_factor is None:
         raise ValueError("the noise of these releases is not one linear map, so the best attack is not linear")
@@ -60,9 +57,9 @@ def linear_attack(inside: TeachingRelease, outside: TeachingRelease) -> LinearAt
 
 
 def gaussian_attack(mean_in: FloatArray, mean_out: FloatArray, factor: FloatArray) -> LinearAttack:
-    """The likelihood-ratio test between Gaussians of these means (P,) with noise N = factor factor^T, factor (P, r).
+    """Return the likelihood-ratio test between Gaussians of means (P,) with noise N = factor factor^T, factor (P, r).
 
-    A shift outside the noise's span, which noise cannot hide, gets a huge weight instead of being dropped.
+    A shift outside the span of the noise, which the noise does not hide, gets a very large weight.
     """
     shift = mean_in - mean_out
     # N + rounding^2 I = U diag(s^2 + rounding^2) U^T + rounding^2 (I - U U^T), N = factor factor^T
@@ -78,7 +75,7 @@ def gaussian_attack(mean_in: FloatArray, mean_out: FloatArray, factor: FloatArra
 
 
 def output_neighbours(dataset: Dataset, record: int) -> tuple[Dataset, Dataset]:
-    """Two neighbouring data sets (in, out): output ``record`` at the upper and at the lower public bound.
+    """Return two neighbouring data sets (in, out), in which output ``record`` is the upper or the lower public bound.
 
     Raises:
         ValueError: there is no such record.
@@ -93,7 +90,7 @@ def output_neighbours(dataset: Dataset, record: int) -> tuple[Dataset, Dataset]:
 def draw_releases(
     mechanism: Mechanism, dataset: Dataset, X_test: FloatArray, rng: np.random.Generator, trials: int
 ) -> Iterator[FloatArray]:
-    """Yield ``trials`` independent single releases in batches (k, P), in the output's unit. Not private.
+    """Yield ``trials`` independent simulated releases in batches (k, P), in the unit of the output. Not private.
 
     Raises:
         ValueError: trials < 1.

@@ -1,7 +1,7 @@
 """Membership inference against posterior sampling: the likelihood-ratio attack LiRA, with shadow data sets.
 
-The attacker knows the model, n, and how records arise, but none of the other records. From L released paths,
-looked at in the target's input only, the attacker decides whether the target was among the data.
+The attacker knows the model, n, and the distribution of the records, but no other record. From the values of L released
+paths at the input of the target, the attacker decides whether the target is in the data.
 """
 
 from __future__ import annotations
@@ -19,36 +19,41 @@ from .roc import Roc
 
 Inputs = Literal["halves", "uniform"]
 
-_BATCH = 20_000  # shadows solved at once
+_BATCH = 20_000  # number of shadow data sets that are processed at a time
 
 
 class Observables(NamedTuple):
-    """Observables of each shadow's release: mean of the L values (S,), and their scaled variance (S,) if L > 1."""
+    """Observables of one release from each of S shadow data sets.
+
+    Attributes:
+        mean: f^, the mean of the L values (S,).
+        variance: v^, their scaled variance (S,); None if L = 1.
+    """
 
     mean: FloatArray
     variance: FloatArray | None
 
     @property
     def fitted(self) -> tuple[FloatArray, ...]:
-        """Data of the fitted densities: f^, and log v^ if L > 1."""
+        """Observables whose densities are fitted: f^, and log v^ if L > 1."""
         return (self.mean,) if self.variance is None else (self.mean, np.log(self.variance))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shadows:
-    """Data sets of n records with labels sign(x - 1/2), "in" with the target (1/2, +1) and "out" without.
+    """Distribution of shadow data sets: n records with labels sign(x - 1/2), with the target (1/2, +1) or without it.
 
-    Both have n records: "in" is "out" with its last record replaced by the target, one replacement apart, so
-    that a guarantee for replaced records bounds the attack. Kernel exp(-|x - x'| / lengthscale), sup |y| = 1.
+    "In" is "out" with its last record replaced by the target. The two are neighbours for a guarantee about replaced
+    records, which therefore bounds the attack. The kernel is exp(-|x - x'| / lengthscale), and sup |y| = 1.
 
     Args:
-        r: root of the ridge, > 0: the model's noise variance is sigma^2 r^2.
-        sigma: scale of the paths, > 0; ``inf`` releases f / sigma, which is the covariance alone.
-        L: paths released, >= 1.
-        n: records, >= 2.
-        lengthscale: of the exponential kernel, > 0, in the unit of x.
-        inputs: "halves" draws floor(n/2) inputs uniformly below 1/2 and the rest above, as the published script
-            does; "uniform" draws all of them from U[0, 1], as the paper says (then the label counts leak, too).
+        r: square root of the ridge, > 0. The noise variance of the model is sigma^2 r^2.
+        sigma: scale of the paths, > 0. With ``inf``, f / sigma is released, which shows the covariance only.
+        L: number of released paths, >= 1.
+        n: number of records, >= 2.
+        lengthscale: lengthscale of the exponential kernel, > 0, in the unit of x.
+        inputs: "halves" draws floor(n/2) inputs uniformly below 1/2 and the rest above, as in the published script;
+            "uniform" draws all inputs from U[0, 1], as in the paper, in which case the numbers of labels leak, too.
 
     Raises:
         ValueError: a parameter is out of range.
@@ -76,10 +81,11 @@ class Shadows:
             raise ValueError(f"inputs must be 'halves' or 'uniform', got {self.inputs!r}")
 
     def data(self, rng: np.random.Generator, shadows: int, *, member: bool) -> FloatArray:
-        """Inputs of ``shadows`` data sets (shadows, n); labels follow from them by ``labels``.
+        """Sample the inputs of ``shadows`` data sets (shadows, n). Their labels are a function of them, see ``labels``.
 
         Args:
-            shadows: how many data sets, >= 1.
+            rng: source of randomness.
+            shadows: number of data sets, >= 1.
             member: whether the last record is the target.
 
         Raises:
@@ -95,7 +101,7 @@ class Shadows:
         return x
 
     def posterior(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Posterior mean (S,) and variance / sigma^2 (S,) at the target, for S data sets x (S, n).
+        """Return posterior mean (S,) and variance / sigma^2 (S,) at the target's input, for S data sets x (S, n).
 
         mu = k^T (K + r^2 I)^-1 y,  v = 1 - k^T (K + r^2 I)^-1 k
         """
@@ -103,20 +109,22 @@ class Shadows:
         k = np.exp(-np.abs(x - 0.5) / self.lengthscale)
         for first in range(0, len(x), _BATCH):
             part = slice(first, first + _BATCH)
-            # w = (K + r^2 I)^-1 k, all data sets of the batch at once
+            # w = (K + r^2 I)^-1 k for all data sets of the batch
             K = np.exp(-np.abs(x[part, :, None] - x[part, None, :]) / self.lengthscale)
             K[:, range(self.n), range(self.n)] += self.r**2
             weights[part] = np.linalg.solve(K, k[part, :, None])[:, :, 0]
         return (weights * labels(x)).sum(axis=1), 1 - (weights * k).sum(axis=1)
 
     def observe(self, rng: np.random.Generator, shadows: int, *, member: bool) -> Observables:
-        """Observables of one release from each of ``shadows`` fresh data sets.
+        """Simulate the observables of one release from each of ``shadows`` new data sets.
 
-        f^ = mean of L values,  v^ = sum (f - f^)^2 / (L sigma^2). Given the data, f^ ~ N(mu, sigma^2 v / L) and
-        L v^ / v ~ chi^2 with L - 1 degrees of freedom, independently: drawn as such, at a cost that L does not enter.
+        f^ is the mean of L values, and v^ = sum (f - f^)^2 / (L sigma^2). Given the data, f^ ~ N(mu, sigma^2 v / L) and
+        L v^ / v ~ chi^2 with L - 1 degrees of freedom, independently. They are sampled from these distributions, so
+        that the cost does not depend on L.
 
         Args:
-            shadows: how many, >= 1.
+            rng: source of randomness.
+            shadows: number of data sets, >= 1.
             member: whether the target is in the data.
 
         Raises:
@@ -125,29 +133,29 @@ class Shadows:
         mu, v = self.posterior(self.data(rng, shadows, member=member))
         scale = self.sigma
         if math.isinf(scale):
-            mu, scale = 0 * mu, 1.0  # of f / sigma, whose mean mu / sigma is 0
+            mu, scale = 0 * mu, 1.0  # f / sigma has the mean mu / sigma = 0
         mean = mu + scale * np.sqrt(v / self.L) * rng.standard_normal(shadows)
         variance = v * rng.chisquare(self.L - 1, shadows) / self.L if self.L > 1 else None
         return Observables(mean, variance)
 
 
 class Lira(NamedTuple):
-    """Two hypotheses, each with a density of f^, and of log v^ if L > 1, taken as independent."""
+    """Two hypotheses, each with a density of f^ and, if L > 1, of log v^, which are treated as independent."""
 
     member: tuple[Density, ...]
     other: tuple[Density, ...]
 
     def score(self, observed: Observables) -> FloatArray:
-        """Log p_in - log p_out of each release (S,); the attacker says "in" above a threshold.
+        """Return log p_in - log p_out of each release (S,). The attacker decides for "in" above a threshold.
 
-        The factor 1 / v^ of the density of v^ is common to both.
+        The density of v^ has a factor 1 / v^ compared with that of log v^. It cancels in the difference.
         """
         triples = zip(self.member, self.other, observed.fitted, strict=True)
         return np.asarray(sum(one.log_density(x) - other.log_density(x) for one, other, x in triples))
 
 
 def labels(x: FloatArray) -> FloatArray:
-    """+1 where x >= 1/2 and -1 below, any shape."""
+    """Return +1 if x >= 1/2 and -1 otherwise, for x of any shape."""
     return np.where(x < 0.5, -1.0, 1.0)
 
 
@@ -165,11 +173,12 @@ def fit_lira(shadows: Shadows, rng: np.random.Generator, count: int) -> Lira:
 
 
 def attack_posterior_sampling(shadows: Shadows, rng: np.random.Generator, count: int = 10_000) -> Roc:
-    """ROC of LiRA: fitted on ``count`` shadows of each hypothesis, evaluated on ``count`` fresh ones of each.
+    """Return the ROC of LiRA, fitted on ``count`` shadow data sets of each hypothesis and evaluated on as many others.
 
     Args:
-        shadows: mechanism and data.
-        count: shadows of each kind, >= 10.
+        shadows: distribution of the data sets, and parameters of the release.
+        rng: source of randomness.
+        count: number of shadow data sets of each hypothesis, >= 10.
 
     Raises:
         ValueError: count is below 10.

@@ -1,4 +1,4 @@
-"""Power of an attacker's scores: the ROC curve, its area, and true alarms at small false-alarm rates."""
+"""Power of an attack: the ROC curve, the area under it, and true positive rates at small false positive rates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Roc:
-    """An attack's scores on releases whose truth is known; the attacker says "in" above a threshold.
+    """Scores of an attack on releases of which the truth is known. The attacker decides for "in" above a threshold.
 
     Attributes:
         inside: scores of releases with the target (m,), ascending.
@@ -39,7 +39,7 @@ class Roc:
 
     @classmethod
     def of(cls, inside: FloatArray, outside: FloatArray) -> Roc:
-        """Sort and check scores (m,) and (k,).
+        """Check and sort scores (m,) and (k,).
 
         Raises:
             ValueError: fewer than two scores of a kind, or one is not a number.
@@ -52,7 +52,7 @@ class Roc:
         return cls(inside=np.sort(inside), outside=np.sort(outside))
 
     def curve(self) -> tuple[FloatArray, FloatArray]:
-        """False and true positive rates at every distinct threshold, from (0, 0) to (1, 1), ascending."""
+        """Return false and true positive rates at every distinct threshold, ascending from (0, 0) to (1, 1)."""
         thresholds = np.unique(np.concatenate([self.inside, self.outside]))[::-1]
         rates = [
             np.append(0.0, 1 - np.searchsorted(scores, thresholds) / len(scores))
@@ -61,7 +61,7 @@ class Roc:
         return rates[0], rates[1]
 
     def auc(self, confidence: float = 0.95) -> Estimate:
-        """Area under the curve, P(in > out) + P(in = out) / 2, with DeLong's normal interval.
+        """Return the area under the curve, P(in > out) + P(in = out) / 2, with DeLong's normal interval.
 
         Raises:
             ValueError: confidence is outside (0, 1).
@@ -76,13 +76,15 @@ class Roc:
         return Estimate(area, max(area - half_width, 0.0), min(area + half_width, 1.0))
 
     def power_at(self, false_positive: float, confidence: float = 0.95) -> Estimate:
-        """True positive rate at a false positive rate, with a finite-sample interval.
+        """Return the true positive rate at a false positive rate, with a finite-sample interval.
 
-        The threshold of that rate lies between two order statistics of the outside scores (binomial); the rate of
-        inside scores above each has a Clopper-Pearson bound. Each of the four tails gets (1 - confidence) / 4.
+        The threshold for this false positive rate lies between two order statistics of the outside scores (binomial
+        distribution). The share of inside scores above each of them has a Clopper-Pearson bound. Each of the four tails
+        has the probability (1 - confidence) / 4.
 
         Args:
-            false_positive: in (0, 1).
+            false_positive: false positive rate, in (0, 1).
+            confidence: confidence level of the interval, in (0, 1).
 
         Raises:
             ValueError: an argument is outside (0, 1).
@@ -97,23 +99,23 @@ class Roc:
         return Estimate(hits / m, low, float(clopper_pearson_high(np.array(high_hits), m, tail)))
 
     def _hits(self, above: int) -> int:
-        """Count the inside scores above the threshold that ``above`` outside scores exceed."""
+        """Return the number of inside scores above the threshold that ``above`` outside scores exceed."""
         if above >= len(self.outside):
             return len(self.inside)
         return len(self.inside) - int(np.searchsorted(self.inside, self.outside[-1 - above], side="right"))
 
 
 def clopper_pearson_low(hits: Counts, trials: int, tail: float) -> FloatArray:
-    """Lower bound on a probability after ``hits`` in ``trials``; too high with probability at most ``tail``."""
+    """Return a lower bound on a probability after ``hits`` in ``trials``, wrong with probability at most ``tail``."""
     return np.where(hits > 0, betaincinv(np.maximum(hits, 1), trials - hits + 1, tail), 0.0)
 
 
 def clopper_pearson_high(hits: Counts, trials: int, tail: float) -> FloatArray:
-    """Upper bound on a probability after ``hits`` in ``trials``; too low with probability at most ``tail``."""
+    """Return an upper bound on a probability after ``hits`` in ``trials``, wrong with probability at most ``tail``."""
     return 1 - clopper_pearson_low(trials - hits, trials, tail)
 
 
 def _placements(scores: FloatArray, others: FloatArray) -> FloatArray:
-    """Share of ``others`` below each score, ties counting half (len(scores),). Both ascending."""
+    """Return the share of ``others`` below each score (len(scores),), with ties counted half. Both are ascending."""
     below = np.searchsorted(others, scores, side="left") + np.searchsorted(others, scores, side="right")
     return below / (2 * len(others))

@@ -1,1 +1,1 @@
-"""Bounds that nobody knows, bought with a share of the budget: a noisy histogram of outcomes, and bounds from it."""
+"""Unknown bounds of the outcome, estimated from a noisy histogram that is measured with a share of the budget."""

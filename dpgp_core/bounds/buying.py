@@ -1,16 +1,16 @@
-"""Buy bounds: a first stage spends a share of the budget on noisy counts of outcomes, and bounds follow from them.
+"""Bought bounds: bounds of the outcome that are computed from noisy counts, for which a share of the budget is spent.
 
-Measured are N + s_b Delta w, N the numbers of people in K public cells of outcomes (``cells``). A person who moves from
-one cell to another moves N by the root of 2, whatever the outcome is: Delta = sqrt(2), in integers. Where people
-have several rows, each row counts 1 / m of its person's m rows, and a person adds a point of the convex hull of the
-unit vectors, no further from another than its corners are (``measurement``). So the histogram is (1 / s_b)-GDP,
-and with
+The measurement is N + s_b Delta w, where N are the numbers of people in K public cells of outcomes (``cells``). A
+person who moves from one cell to another changes N by sqrt(2), so Delta = sqrt(2), which is computed in integers. If
+people have several rows, each of a person's m rows counts 1 / m. A person then contributes a point of the convex hull
+of the unit vectors, and two points of the hull are no further apart than two of its corners (``measurement``). The
+histogram is therefore (1 / s_b)-GDP. With
 
     1 / s_b^2 = share / s^2,    1 / s_r^2 = (1 - share) / s^2
 
-it composes exactly with all measurements of the rest of the budget within the bounds: 1 / s_b^2 + 1 / s_r^2 = 1 / s^2,
-that is (epsilon, delta) (Dong, Roth & Su 2022, corollary 3.3; later measurements may depend on earlier ones). Bounds
-are computed from the noisy counts and from public numbers, and are then as public as declared ones.
+it composes exactly with all measurements that the rest of the budget pays for: 1 / s_b^2 + 1 / s_r^2 = 1 / s^2, which
+is (epsilon, delta) (Dong, Roth & Su 2022, corollary 3.3; later measurements may depend on earlier ones). The bounds are
+computed from the noisy counts and from public numbers, so they are as public as declared bounds.
 """
 
 from __future__ import annotations
@@ -48,15 +48,16 @@ assert _DECLARED in FIXED_IN_ADVANCE
 
 @dataclass(frozen=True, kw_only=True)
 class Purchase:
-    """The first stage of a release whose bounds are bought; public, and known before data are read.
+    """The first stage of a release with bought bounds. It is public, and known before data are read.
 
     Args:
-        epsilon, delta: the whole budget, of one row where noise is made for one.
-        share: of mu^2 = 1 / s^2, that is for the bounds; from .01 to .5.
-        unit: the smallest size of an outcome that matters, for example a cent.
-        outcome: as it is read; bounds that are bought lie within its bounds.
-        log: whether logarithms will be taken, so that bounds must lie above 0.
-        people: whether people may have several rows, and count once each.
+        epsilon: whole budget; that of one row if the mechanism protects single rows.
+        delta: the same.
+        share: share of mu^2 = 1 / s^2 that is spent on the bounds, from 0.01 to 0.5.
+        unit: smallest size of an outcome that matters, for example a cent.
+        outcome: description of the outcome. Bought bounds lie within its bounds.
+        log: whether logarithms will be measured, so that bounds must be above 0.
+        people: whether people may have several rows. They then count once each.
 
     Raises:
         ValueError: a number is out of range, outcomes are yes/no, or the budget is too small to be split.
@@ -80,45 +81,45 @@ class Purchase:
                 f"epsilon = {self.epsilon:g} is too small at delta = {self.delta:g} to buy bounds with a share of it. "
                 "Raise epsilon, or declare bounds"
             )
-        _ = self.widest  # whatever is bought lies within: nothing may fail once it is
+        _ = self.widest  # raises an error now, before the budget is spent, if bounds within these could be invalid
 
     @cached_property
     def multiplier(self) -> float:
-        """s_b, the noise multiplier of the counts."""
+        """Noise multiplier s_b of the counts."""
         return noise_multiplier(self.epsilon, self.delta) / math.sqrt(self.share)
 
     @property
     def rest(self) -> Budget:
-        """The budget for everything else, at the same delta."""
+        """Budget for everything else, with the same delta."""
         return Budget(epsilon=self._left, delta=self.delta)
 
     @cached_property
     def _left(self) -> float:
-        """The epsilon of s_r."""
+        """Epsilon of the noise multiplier s_r at delta."""
         return epsilon_of(noise_multiplier(self.epsilon, self.delta) / math.sqrt(1 - self.share), self.delta)
 
     @cached_property
     def cells(self) -> RoundCells:
-        """Of the outcomes (K)."""
+        """The K public cells of outcomes."""
         return RoundCells(unit=self.unit, sides=sides_of(self.outcome.kind, log=self.log))
 
     @cached_property
     def counts(self) -> CellCounts:
-        """Measurement of the numbers of people in the cells, one by one."""
+        """Measurement of the number of people in each cell."""
         return CellCounts(B=np.eye(self.cells.count), noise_multiplier=self.multiplier, people=self.people)
 
     @cached_property
     def widest(self) -> Outcome:
-        """The outcome within the widest bounds that can be bought: a plan for these is one for any."""
+        """Outcome with the widest bounds that can be bought. If these can be planned for, so can any."""
         return self._within(_cut(self.cells.widest, self.outcome.bounds))
 
     @property
     def least(self) -> int:
-        """Fewest people for whom bounds can be had, see ``cells.least_people``."""
+        """Smallest number of people for whom bounds can be bought, see ``cells.least_people``."""
         return least_people(self.counts.noise_sd, self.cells.count)
 
     def check(self, n: int) -> None:
-        """Raise ValueError if bounds of so few people, a public number, cannot be distinguished from noise."""
+        """Raise ValueError if n, the public number of people, is too small to distinguish their bounds from noise."""
         if n < self.least:
             raise ValueError(
                 f"bounds of {n} people are not to be had for {self.share:g} of epsilon = {self.epsilon:g}, delta = "
@@ -127,10 +128,11 @@ class Purchase:
             )
 
     def measure(self, dataset: Dataset, rng: np.random.Generator | None = None) -> OutcomeCounts:
-        """Count: the only step that reads outcomes. Whoever keeps a ledger has spent the whole budget before.
+        """Measure the counts. This is the only step that reads outcomes, and spends budget that must be counted before.
 
         Args:
-            dataset: outcomes as they are read.
+            dataset: data set with the outcomes as they were read.
+            rng: None for a real measurement; a generator for a simulated one.
         """
         cells, weights = self.cells.of(dataset.y), None if dataset.person is None else person_weights(dataset.person)
         counts = self.counts
@@ -138,15 +140,15 @@ class Purchase:
         return OutcomeCounts(purchase=self, counts=z, n=dataset.people)
 
     def without_noise(self, dataset: Dataset) -> OutcomeCounts:
-        """The counts as they are, each row for 1 / n of all people. Not private: for who holds the data."""
+        """Return the counts without noise, with equal weights for all rows. Not private; for the owner of the data."""
         counts = np.bincount(self.cells.of(dataset.y), minlength=self.cells.count).astype(float)
         return OutcomeCounts(purchase=self, counts=counts * (dataset.people / dataset.n), n=dataset.people)
 
     def guarantee(self, unit: str) -> Guarantee:
-        """The promise for the counts alone: outcomes in public cells; nothing of inputs enters.
+        """Return the guarantee of the counts alone, which do not use inputs.
 
         Args:
-            unit: the unit hidden, for example "one person's wage".
+            unit: privacy unit, for example "one person's wage".
         """
         loss = GaussianLoss(1 / self.multiplier)
         rows = "all rows of one person, replaced by any number of any others; number of people fixed"
@@ -163,17 +165,19 @@ class Purchase:
         )
 
     def _within(self, bounds: Interval) -> Outcome:
-        """The outcome within these bounds, and a quarter of their width as it is measured for its scale."""
+        """Return the outcome with these bounds. Its scale is a quarter of their width, in the unit that is measured."""
         outcome = replace(self.outcome, bounds=bounds, log=self.log)
         return replace(outcome, scale=outcome.measured.width / 4)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OutcomeCounts:
-    """Noisy counts of outcomes, and the bounds from them; all of it may be published.
+    """Noisy counts of outcomes, and the bounds computed from them. All of it may be published.
 
     Attributes:
-        counts: noisy counts of people (K,).
+        purchase: description of the measurement.
+        counts: noisy numbers of people in the cells (K,).
+        n: public number of people.
     """
 
     purchase: Purchase
@@ -182,12 +186,12 @@ class OutcomeCounts:
 
     @cached_property
     def _run(self) -> Run:
-        """The first and the last cell of the bounds."""
+        """First and last cell within the bounds."""
         return holding(self.counts, self.purchase.counts.noise_sd, self.n, self.purchase.cells.ends)
 
     @property
     def interval(self) -> Interval:
-        """The bounds (low, high), round numbers of the unit; the widest ones, if next to nothing is within them."""
+        """Bounds (low, high), round multiples of the unit; the widest possible bounds if these would be too narrow."""
         return _cut(self.purchase.cells.interval(*self._run), self.purchase.widest.bounds)
 
     @property
@@ -197,40 +201,43 @@ class OutcomeCounts:
 
     @property
     def off_scale(self) -> bool:
-        """Whether people are counted at an end of the scale: they may lie far beyond, and be clipped, all of them."""
+        """Whether the bounds reach an end of the scale. Outcomes may then lie far beyond it and would be clipped."""
         return self.purchase.cells.reaches_end(*self._run)
 
     @property
     def clear(self) -> bool:
-        """Whether people rise above the noise; if not, the bounds are a guess."""
+        """Whether some counts are clearly above the noise; if not, the bounds are a guess."""
         return passes_alarm(self.counts, self.purchase.counts.noise_sd)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BoughtBounds(OutcomeCounts):
-    """Bounds and their counts; all but ``dataset`` may be published. Where it is ``off_scale``, another unit is wanted.
+    """Bought bounds, with the data set that has them. Everything except ``dataset`` may be published.
+
+    If the bounds are ``off_scale``, a larger unit should be declared.
 
     Attributes:
-        dataset: the records with these bounds, and a quarter of their width as scale, for a mechanism with ``rest``.
+        dataset: the records with these bounds, and a quarter of their width as scale. A mechanism with the budget
+            ``rest`` may use it.
     """
 
     dataset: Dataset
 
     @property
     def rest(self) -> Budget:
-        """The budget that is left."""
+        """Budget that is left for a release."""
         return self.purchase.rest
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of the counts alone; ``together`` is of them and of a release after them."""
+        """Guarantee of the counts alone. ``together`` gives that of the counts and a release."""
         return self.purchase.guarantee(self.dataset.privacy_unit)
 
     def together(self, rest: Guarantee) -> Guarantee:
-        """The promise for the counts and a release within these bounds: mu^2 adds up.
+        """Return the guarantee of the counts and a release within these bounds together: their values of mu^2 add up.
 
         Raises:
-            ValueError: its noise is not Gaussian.
+            ValueError: the noise of the release is not Gaussian.
         """
         if not isinstance(rest.loss, GaussianLoss):
             raise ValueError("bounds are bought with Gaussian noise, which adds up exactly with Gaussian noise only")
@@ -249,16 +256,19 @@ def buy_bounds(
     log: bool = False,
     rng: np.random.Generator | None = None,
 ) -> BoughtBounds:
-    """Buy bounds for the outcomes of a data set, whose declared bounds need only be wide enough.
+    """Buy bounds for the outcomes of a data set. Its declared bounds need only be wide enough.
 
-    Whoever keeps a ledger spends the whole budget on it first.
+    If there is a ledger, the whole budget must be entered before this call.
 
     Args:
-        dataset: the records; ``y_kind`` and ``person`` are heeded, and the bounds bought lie within ``y_bounds``.
-        unit: the smallest size of an outcome that matters, declared and public, for example a cent.
-        epsilon, delta: the whole budget.
-        share: of mu^2, that is for the bounds.
-        log: whether logarithms will be taken, so that the bounds must lie above 0.
+        dataset: data set. Its ``y_kind`` and ``person`` are used, and the bounds that are bought lie within
+            ``y_bounds``.
+        unit: declared and public smallest size of an outcome that matters, for example a cent.
+        epsilon: whole budget.
+        delta: the same.
+        share: share of mu^2 that is spent on the bounds, from 0.01 to 0.5.
+        log: whether logarithms will be measured, so that the bounds must be above 0.
+        rng: None for a real measurement; a generator for a simulated one.
 
     Raises:
         ValueError: a number is out of range, outcomes are yes/no, or there are too few people.
@@ -281,7 +291,7 @@ def buy_bounds(
 
 
 def with_bounds_bought(whole: Guarantee) -> Guarantee:
-    """The promise for a whole budget, of which a share bought the bounds: its theorem and its assumptions."""
+    """Return the guarantee of a whole budget of which a share bought the bounds: theorem and assumptions say so."""
     assumptions = [new for each in whole.assumptions for new in _INSTEAD.get(each, (each,))]
     return replace(
         whole,
@@ -291,6 +301,6 @@ def with_bounds_bought(whole: Guarantee) -> Guarantee:
 
 
 def _cut(bounds: Interval, widest: Interval) -> Interval:
-    """The part of bounds within the widest ones; these, if next to nothing is."""
+    """Return the intersection of bounds with the widest ones; the widest ones if it would be too narrow."""
     low, high = max(bounds[0], widest[0]), min(bounds[1], widest[1])
     return (low, high) if high - low > _NARROW * max(abs(low), abs(high)) else widest

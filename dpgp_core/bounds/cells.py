@@ -1,20 +1,22 @@
-"""Public cells for outcomes of any size, which end at 1, 2, 3, 5, 10, 20, ... declared units, and bounds from them.
+"""Public cells for outcomes of any size, with ends at 1, 2, 3, 5, 10, 20, ... declared units, and bounds from them.
 
-From noisy counts of cells to the cells that bounds should hold is post-processing: only public numbers enter. An end
-too far out is worse than one too near: cells grow by factors, so noise taken for people far away makes bounds useless,
-and people outside by a little are clipped. So cells far from all others must be full beyond doubt, and cells next
-to them need not be:
+The choice of cells from their noisy counts is post-processing. An end that is too far away is worse than one that is
+too near. The sizes of cells grow by factors, so if noise far away is mistaken for people, the bounds are useless,
+whereas people who are slightly outside the bounds are only clipped. Cells far from all others are therefore included
+only if they are certainly not empty, and less evidence suffices for cells next to included ones:
 
-1. Everything between the outermost runs of 1, 2, 4, 8 or 16 cells whose noisy sum is above c times its noise; c makes
-   all runs of empty cells together pass in one of 1000 releases (union bound).
-2. Where outcomes have both signs: the mirror image of these cells about 0 too, if its cells hold more than 2
-   standard deviations of their noise.
-3. As long as the next one, two or three cells outwards hold more than 2 standard deviations of noise, they too.
-4. The narrowest interval in there outside of which there is at most 1 % of all people, by the noisy counts.
-5. One cell more at each end, if a cell with 1 % of all people may have been missed in step 3.
+1. Include all cells between the outermost runs of 1, 2, 4, 8 or 16 cells whose noisy sum exceeds c times its noise.
+With
+   this c, a run of empty cells exceeds it in at most one of 1000 releases (union bound over all runs).
+2. If outcomes have both signs, include the mirror image of these cells about 0, if its noisy sum exceeds 2 standard
+   deviations of its noise.
+3. Include the next one, two or three cells outwards if their noisy sum exceeds 2 standard deviations of its noise, and
+   repeat this.
+4. Shrink to the narrowest interval outside of which there is at most 1 % of all people, by the noisy counts.
+5. Add one cell at each end if step 3 may have missed a cell with 1 % of all people.
 
-Where 1. has no such run, as may be if few people are spread over many cells, the run with the largest sum over its
-noise is taken, or the two of the same sizes above and below 0: a guess, and called one.
+If step 1 finds no run, which is possible if few people are spread over many cells, the run with the largest ratio of
+sum to noise is taken, or a run together with its mirror image. The bounds are then a guess, and are reported as such.
 """
 
 from __future__ import annotations
@@ -35,19 +37,19 @@ from ..measurement.measurement import Cells
 from ..table import Kind
 
 Sides = Literal["both signs", "0 or more", "above 0"]
-"""Range of outcomes: any number; one of 0 or more, as wages; one whose logarithm is taken."""
+"""Range of outcomes: any number; numbers of 0 or more, such as wages; numbers whose logarithm is measured."""
 
 DECADES = 12
-_FIGURES = (1, 2, 3, 5)  # a decade: about 10^(1/4) apart, and round
+_FIGURES = (1, 2, 3, 5)  # leading digits of the ends: round numbers whose ratios are about 10^(1/4)
 _ROUND = (*(figure * 10**decade for decade in range(DECADES) for figure in _FIGURES), 10**DECADES)
-LEAST_UNIT, MOST_UNIT = 1e-18, 1e3  # units: the outermost ends are then bounds that can be computed with
+LEAST_UNIT, MOST_UNIT = 1e-18, 1e3  # limits of the unit, within which all ends are valid bounds
 
 
 def sides_of(kind: Kind, *, log: bool = False) -> Sides:
-    """Which outcomes a declared kind may have.
+    """Return the range of outcomes of a declared kind.
 
     Raises:
-        ValueError: they are yes/no.
+        ValueError: the kind is yes/no.
     """
     if kind == "yes/no":
         raise ValueError("outcomes declared yes/no have the bounds 0 and 1: there is nothing to buy; declare these")
@@ -58,13 +60,14 @@ def sides_of(kind: Kind, *, log: bool = False) -> Sides:
 
 @dataclass(frozen=True, kw_only=True)
 class RoundCells:
-    """Cells (e_i, e_(i+1)] of sizes |y|, with e = u, 2u, 3u, 5u, 10u, ... 10^12 u; everything is public.
+    """Public cells (e_i, e_(i+1)] of sizes |y|, with e = u, 2u, 3u, 5u, 10u, ... 10^12 u.
 
-    Sizes up to the unit u are one cell: [-u, u]; [0, u] where outcomes are 0 or more; where they are above 0 they go to
-    the first, (u, 2u]. Sizes beyond 10^12 u go to the last.
+    Sizes up to the unit u form one cell: [-u, u], or [0, u] if outcomes are 0 or more. If outcomes are above 0, these
+    sizes belong to the first cell, (u, 2u]. Sizes beyond 10^12 u belong to the last cell.
 
     Args:
         unit: u, the smallest size that matters, for example a cent; from 1e-18 to 1000.
+        sides: range of outcomes.
 
     Raises:
         ValueError: unit is out of range.
@@ -82,7 +85,7 @@ class RoundCells:
 
     @cached_property
     def ends(self) -> FloatArray:
-        """Ends of the cells (K + 1,), growing; each the double nearest to a round number of units."""
+        """Ends of the cells (K + 1,), ascending. Each is the double closest to a round multiple of the unit."""
         unit = Decimal(repr(float(self.unit)))
         sizes = np.array([float(unit * figure) for figure in _ROUND])
         below: dict[Sides, FloatArray] = {"both signs": -sizes[::-1], "0 or more": np.zeros(1), "above 0": sizes[:0]}
@@ -90,19 +93,19 @@ class RoundCells:
 
     @property
     def count(self) -> int:
-        """K: 97, 49 or 48."""
+        """Number K of cells: 97, 49 or 48."""
         return len(self.ends) - 1
 
     def of(self, y: FloatArray) -> Cells:
-        """Cell of each outcome (n,): a public function of that outcome alone.
+        """Return the index of the cell of each outcome (n,), which depends on that outcome only.
 
         Raises:
-            ValueError: an outcome is NaN, and so none.
+            ValueError: an outcome is NaN.
         """
         if np.isnan(y).any():
             raise ValueError("y must not hold NaN; remove or fill missing values first")
         sizes = self.ends[self.ends > 0]
-        cell = np.searchsorted(sizes, np.abs(y), side="left")  # 0 up to the unit
+        cell = np.searchsorted(sizes, np.abs(y), side="left")  # 0 for sizes up to the unit
         if self.sides == "both signs":
             cell = len(sizes) - 1 + np.sign(y).astype(np.intp) * cell
         else:
@@ -110,25 +113,25 @@ class RoundCells:
         return np.asarray(np.clip(cell, 0, self.count - 1), dtype=np.intp)
 
     def interval(self, first: int, last: int) -> tuple[float, float]:
-        """(low, high) of all cells from first to last; low is 0 where outcomes are 0 or more."""
+        """Return (low, high) of the cells from ``first`` to ``last``; low is 0 if outcomes are 0 or more."""
         low = 0.0 if self.sides == "0 or more" else float(self.ends[first])
         return low, float(self.ends[last + 1])
 
     @property
     def widest(self) -> tuple[float, float]:
-        """(low, high) of all cells."""
+        """The interval (low, high) of all cells."""
         return self.interval(0, self.count - 1)
 
     def reaches_end(self, first: int, last: int) -> bool:
-        """Whether these cells include an outermost one, which holds all larger outcomes too, however large."""
+        """Whether these cells include an outermost one, which also contains all outcomes beyond the scale."""
         return last == self.count - 1 or (self.sides == "both signs" and first == 0)
 
 
 def declared_bounds(bounds: object, unit: float | None, kind: Kind, *, log: bool) -> tuple[float, float]:
-    """The bounds as declared; where they are bought in cells of this unit and nothing is declared, those of all cells.
+    """Return the declared bounds. If none are declared and bounds are bought with this unit, return those of all cells.
 
     Raises:
-        ValueError: they are no bounds, neither declared nor bought, or there is nothing to buy.
+        ValueError: bounds are invalid, are neither declared nor bought, or cannot be bought for this kind.
     """
     widest = None if unit is None else RoundCells(unit=unit, sides=sides_of(kind, log=log)).widest
     if bounds is not None:
@@ -143,43 +146,47 @@ def declared_bounds(bounds: object, unit: float | None, kind: Kind, *, log: bool
     )
 
 
-MISSED = 0.01  # of all people, outside the bounds
-FALSE_ALARM = 1e-3  # of a release, that a run of empty cells is taken for people
-_RUNS = (1, 2, 4, 8, 16)
-_NEXT, _NEAR = (1, 2, 3), 2.0
-_CERTAIN = 1 / 3  # of all people: a cell that holds so many must pass the alarm
+MISSED = 0.01  # share of all people that may be outside the bounds
+FALSE_ALARM = 1e-3  # probability that a run of empty cells passes in a release
+_RUNS = (1, 2, 4, 8, 16)  # lengths of runs in step 1
+_NEXT, _NEAR = (1, 2, 3), 2.0  # number of next cells in step 3, and the threshold in standard deviations
+_CERTAIN = 1 / 3  # a cell with this share of all people must pass
 
 Run = tuple[int, int]
-"""First and last cell."""
+"""Indices of the first and last cell."""
 
 
 def alarm(cells: int) -> float:
-    """c: standard deviations that a run of any length must pass."""
+    """Return the threshold c that the sum of a run must exceed, in standard deviations of its noise."""
     return -float(ndtri(FALSE_ALARM / (len(_RUNS) * cells)))
 
 
 def least_people(noise_sd: float, cells: int) -> int:
-    """Fewest people among whom a cell that holds a third of them passes the alarm: with fewer, bounds cannot be had.
+    """Return the smallest number of people for which a cell with a third of them exceeds the threshold.
+
+    With fewer people no bounds can be bought.
 
     Args:
-        noise_sd: of each count.
+        noise_sd: standard deviation of the noise of each count.
+        cells: number of cells.
     """
     return math.ceil(alarm(cells) * noise_sd / _CERTAIN)
 
 
 def passes_alarm(counts: FloatArray, noise_sd: float) -> bool:
-    """Whether any run of cells passes the alarm; if none does, the interval is a guess."""
+    """Whether any run of cells exceeds the threshold; if none does, the interval is a guess."""
     c = alarm(len(counts))
     return any(score > c for score, _ in _runs(counts, noise_sd))
 
 
 def holding(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray) -> Run:
-    """First and last cell of the interval.
+    """Return the first and last cell of the bounds, by the five steps above.
 
     Args:
-        counts: noisy counts of people (K,).
-        noise_sd: of each.
-        ends: of the cells (K + 1,).
+        counts: noisy numbers of people (K,).
+        noise_sd: standard deviation of the noise of each.
+        n: public number of people.
+        ends: ends of the cells (K + 1,).
     """
     region = _mirrored(counts, noise_sd, _outermost(counts, noise_sd, ends), ends)
     region = _trimmed(counts, _next_to(counts, noise_sd, region), MISSED * n, ends)
@@ -188,10 +195,10 @@ def holding(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray) -> Ru
 
 
 def _outermost(counts: FloatArray, noise_sd: float, ends: FloatArray) -> Run:
-    """Step 1."""
+    """Return the cells of step 1, or a guess if no run exceeds the threshold."""
     c, runs = alarm(len(counts)), list(_runs(counts, noise_sd))
     alarming = [run for score, run in runs if score > c]
-    if alarming:  # no alarm lies outside of these two ends: the inner sides of the outermost runs
+    if alarming:  # from the last cell of the run that ends first, to the first cell of the run that begins last
         first, last = sorted((min(last for _, last in alarming), max(first for first, _ in alarming)))
         return first, last
     if ends[0] < 0:
@@ -206,7 +213,7 @@ def _outermost(counts: FloatArray, noise_sd: float, ends: FloatArray) -> Run:
 
 
 def _runs(counts: FloatArray, noise_sd: float) -> Iterator[tuple[float, Run]]:
-    """Sum of each run in units of its noise."""
+    """Yield each run with its sum, in standard deviations of its noise."""
     sums = np.concatenate([[0.0], np.cumsum(counts)])
     for length in _RUNS:
         for first, total in enumerate(sums[length:] - sums[:-length]):
@@ -214,7 +221,7 @@ def _runs(counts: FloatArray, noise_sd: float) -> Iterator[tuple[float, Run]]:
 
 
 def _mirrored(counts: FloatArray, noise_sd: float, region: Run, ends: FloatArray) -> Run:
-    """Step 2."""
+    """Extend the cells by their mirror image about 0, as in step 2."""
     (first, last), most = region, len(counts) - 1
     image = [most - cell for cell in range(first, last + 1) if not first <= most - cell <= last]
     if ends[0] >= 0 or not image or counts[image].sum() <= _NEAR * noise_sd * math.sqrt(len(image)):
@@ -223,13 +230,13 @@ def _mirrored(counts: FloatArray, noise_sd: float, region: Run, ends: FloatArray
 
 
 def _next_to(counts: FloatArray, noise_sd: float, region: Run) -> Run:
-    """Step 3."""
+    """Extend the cells outwards, as in step 3."""
     first, last = region
     return first - _further(counts[:first][::-1], noise_sd), last + _further(counts[last + 1 :], noise_sd)
 
 
 def _further(outwards: FloatArray, noise_sd: float) -> int:
-    """How many of the cells that follow on a side belong to those before."""
+    """Return how many of the cells that follow on one side are included."""
     for k in _NEXT:
         if k <= len(outwards) and outwards[:k].sum() > _NEAR * noise_sd * math.sqrt(k):
             return k + _further(outwards[k:], noise_sd)
@@ -237,7 +244,7 @@ def _further(outwards: FloatArray, noise_sd: float) -> int:
 
 
 def _trimmed(counts: FloatArray, region: Run, outside: float, ends: FloatArray) -> Run:
-    """Step 4."""
+    """Shrink to the narrowest interval outside of which there are at most ``outside`` people, as in step 4."""
     first, last = region
     held = counts[first : last + 1].sum()
     sums = np.concatenate([[0.0], np.cumsum(counts)])

@@ -1,4 +1,4 @@
-"""Private Gaussian process regression with the methods that users of scikit-learn know."""
+"""Private Gaussian process regression as an estimator with the interface of scikit-learn."""
 
 from .regressor import DPGaussianProcessRegressor
 from .spending import SpentAgain, SpentByCopies

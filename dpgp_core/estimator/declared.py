@@ -1,6 +1,6 @@
-"""Declarations of an estimator, which are never inferred, and arrays and tables read by them as numbers.
+"""Declarations of an estimator, and conversion of arrays and tables to numbers according to them.
 
-Tables are those of pandas, which need not be installed.
+Declarations are never inferred from data. Tables are those of pandas, which need not be installed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..reading.columns import reader_of_yes_and_no
 from ..reading.writing import Declared, Writing, as_float, words
 from ..table import Column, declared_columns, is_date_box
 
-_CURVE, _MAP, _MORE = 65, 17, 512  # points along a line, along each side of a map, and in a box of more dimensions
+_CURVE, _MAP, _MORE = 65, 17, 512  # points in one dimension, along each side in two dimensions, and in total in more
 
 
 def columns_of_X(
@@ -28,15 +28,16 @@ def columns_of_X(
     x_levels: Sequence[Sequence[str] | None] | None,
     order: Format | None = None,
 ) -> tuple[Column, ...]:
-    """The D columns of X.
+    """Return the descriptions of the D columns of X.
 
     Args:
-        x_box: one side for all columns that are no categories, or one for each: (low, high), or two dates.
-        x_levels: of each column its levels, where it is a category, and None where it is a number; None: all are.
-        order: of dates in texts; None for year, month, day.
+        names: names of the columns.
+        x_box: one side for all columns that are not categories, or one for each of them: (low, high), or two dates.
+        x_levels: categories of each column, None for a number; None if no column is a category.
+        order: format of dates in texts; None for "year-month-day".
 
     Raises:
-        ValueError: lists have other lengths, or a side or levels are none that can be.
+        ValueError: lists have different lengths, or a side or levels are invalid.
     """
     if x_levels is not None and len(x_levels) != len(names):
         raise ValueError(f"x_levels must have {len(names)} entries, one per column of X, got {len(x_levels)}")
@@ -64,38 +65,41 @@ def check_inside(X: FloatArray, columns: Sequence[Column]) -> None:
 
 
 def grid_of(columns: Sequence[Column]) -> FloatArray:
-    """Public points all over a box (P, D): evenly spaced in one or two dimensions, else an additive recurrence.
+    """Return public points that fill a box (P, D): evenly spaced in one or two dimensions, else quasi-random.
 
-    Where inputs are categories, these points of the others for each combination of levels.
+    If some inputs are categories, the points of the other inputs are repeated for each combination of categories.
 
-    Source: in more dimensions x_k = frac(1/2 + k (g^-1, ..., g^-D)), g^(D+1) = g + 1 (Roberts 2018, R-sequence).
+    Source: in more than two dimensions x_k = frac(1/2 + k (g^-1, ..., g^-D)), g^(D+1) = g + 1 (Roberts 2018,
+    R-sequence).
     """
     spread = _spread(np.array([each.box for each in columns if each.levels is None]))
     return in_every_group([each.box for each in columns], spread)
 
 
 def _spread(box: FloatArray) -> FloatArray:
-    """Points (P, D) all over the box (D, 2) of inputs that are numbers."""
+    """Return points (P, D) that fill the box (D, 2) of the numerical inputs."""
     lows, highs = box.T
     dim = len(lows)
     if dim <= 2:
         unit = lattice([np.linspace(0.0, 1.0, _CURVE if dim == 1 else _MAP)] * dim)
     else:
         g = 1.0
-        for _ in range(60):  # a contraction: to rounding
+        for _ in range(60):  # the iteration is a contraction and converges to rounding errors
             g = (1 + g) ** (1 / (dim + 1))
         unit = (0.5 + np.arange(1, _MORE + 1)[:, None] * g ** -np.arange(1.0, dim + 1)) % 1.0
     return np.asarray(lows + unit * (highs - lows))
 
 
 def table_in_numbers(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:
-    """A table whose columns of texts are the numbers of their levels and whose dates are days; all else as it was.
+    """Convert categories to their indices and dates to days; leave everything else unchanged.
 
     Args:
-        X: inputs; a table has columns by position (``iloc``). An array of dates has them in all columns.
+        X: inputs, as an array or a table (an object with ``iloc``). If an array holds dates, all its columns do.
+        columns: descriptions of the columns.
 
     Raises:
-        ValueError: a text is none of the levels, or no date. The message says in how many rows, and no text.
+        ValueError: a text is not a declared category, or not a date. The message says in how many rows, without the
+            text.
     """
     table: Any = X
     by_position = getattr(table, "iloc", None)
@@ -113,7 +117,7 @@ def table_in_numbers(X: ArrayLike, columns: Sequence[Column]) -> ArrayLike:
 
 
 def _column(cells: Any, name: str, column: Column) -> np.ndarray[Any, Any] | None:
-    """A column of texts or dates as numbers; None for one of numbers."""
+    """Convert a column of categories or dates to numbers; return None for a column of numbers."""
     values, levels, dates = np.asarray(cells, dtype=object), column.levels, column.dates
     if levels is not None and np.asarray(cells).dtype.kind not in "iufb":
         numbers = [np.nan if is_missing(cell) else level_number(str(cell), levels) for cell in values]
@@ -122,7 +126,7 @@ def _column(cells: Any, name: str, column: Column) -> np.ndarray[Any, Any] | Non
         numbers = [np.nan if is_missing(cell) else dates.days(str(cell)) for cell in values]
         remedy = f"no date in the order {dates.format} in {{}}; declare date_order, or leave out these rows"
     elif dates is not None:
-        local = getattr(getattr(cells, "dt", None), "tz", None)  # the day is that of the clock on the wall
+        local = getattr(getattr(cells, "dt", None), "tz", None)  # the day is that of the local time
         return _days((cells.dt.tz_localize(None) if local is not None else cells).to_numpy("datetime64[ns]"), dates)
     else:
         return None
@@ -132,18 +136,18 @@ def _column(cells: Any, name: str, column: Column) -> np.ndarray[Any, Any] | Non
 
 
 def _days(moments: np.ndarray[Any, Any], dates: Dates) -> np.ndarray[Any, Any]:
-    """Whole days since the first day; NaN for no date."""
+    """Return whole days since the first day; NaN for missing dates."""
     days = moments.astype("datetime64[D]")
     return np.where(np.isnat(days), np.nan, (days - np.datetime64(dates.first)).astype("timedelta64[D]").astype(float))
 
 
 def outcomes_in_numbers(y: ArrayLike | None, yes: Declared, no: Declared) -> ArrayLike | None:
-    """Y in words for yes and no as 1 and 0, and anything else as NaN; y as it was where no words are declared.
+    """Convert declared words for yes and no to 1 and 0, and anything else to NaN; return y if none are declared.
 
     Args:
         y: outcomes (n,) or (n, 1).
         yes: words or codes that mean 1.
-        no: those that mean 0.
+        no: words or codes that mean 0.
     """
     if y is None or (yes is None and no is None):
         return y
@@ -154,16 +158,16 @@ def outcomes_in_numbers(y: ArrayLike | None, yes: Declared, no: Declared) -> Arr
 
 
 def is_missing(cell: object) -> bool:
-    """Whether a cell of a table of pandas means none: None, NaN, NaT or NA."""
+    """Whether a cell of a pandas table is missing: None, NaN, NaT or NA."""
     return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 
 
 def matrix_of(X: ArrayLike) -> FloatArray:
-    """X as finite floats (n, D), n and D at least 1.
+    """Return X as finite floats (n, D), with n and D at least 1.
 
     Raises:
-        ValueError: it is not.
-        TypeError: it is sparse, or a cell is no number.
+        ValueError: X has another shape, or a cell is not a finite number.
+        TypeError: X is sparse, or a cell cannot be converted to a number.
     """
     array = _floats("X", X)
     width_of(array)
@@ -171,7 +175,7 @@ def matrix_of(X: ArrayLike) -> FloatArray:
 
 
 def width_of(X: Any) -> int:
-    """Columns of inputs. ValueError unless these have rows and columns."""
+    """Return the number of columns of X; raise ValueError unless X is a matrix with rows and columns."""
     shape = X.shape if hasattr(X, "toarray") else np.asarray(X).shape
     if len(shape) != 2:
         raise ValueError(
@@ -185,11 +189,11 @@ def width_of(X: Any) -> int:
 
 
 def column_of(y: ArrayLike | None, n: int) -> FloatArray:
-    """Y as finite floats (n,). No message repeats a value.
+    """Return y as finite floats (n,). No message repeats a value.
 
     Raises:
-        ValueError: it is not.
-        TypeError: it is sparse, or a cell is no number.
+        ValueError: y has another shape, or a cell is not a finite number.
+        TypeError: y is sparse, or a cell cannot be converted to a number.
     """
     if y is None:
         raise ValueError("the estimator requires y to be passed, but the target y is None")
@@ -202,13 +206,13 @@ def column_of(y: ArrayLike | None, n: int) -> FloatArray:
 
 
 def names_of(X: object) -> tuple[str, ...] | None:
-    """Column names of a table, if all are strings."""
+    """Return the column names of a table if all are strings, else None."""
     names = tuple(getattr(X, "columns", ()))
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _as_floats(name: str, array: Any) -> FloatArray:
-    """An array as floats, missing values of pandas as NaN. No message repeats a value."""
+    """Return an array as floats, with missing values of pandas as NaN. No message repeats a value."""
     if array.dtype == object and array.size:
         array = np.array([np.nan if is_missing(each) else each for each in array.flat], dtype=object).reshape(
             array.shape

@@ -1,6 +1,6 @@
-"""Predictions of a fitted estimator: computed from its measurements, so they spend nothing.
+"""Predictions of a fitted estimator, which are computed from its measurements and therefore spend nothing.
 
-By the conventions of scikit-learn, which need not be installed: parameters by name, tags, its own error.
+The classes follow the conventions of scikit-learn, which need not be installed.
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ from ..table import Column, Outcome
 from .declared import column_of, matrix_of, names_of, outcomes_in_numbers, table_in_numbers
 from .spending import Copies
 
-_ROWS = 4096  # test inputs predicted at a time
+_ROWS = 4096  # number of test inputs that are predicted at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FittedReading:
-    """A release of Bayes cloaking, with the models it is read by. It holds no outcome: all of it is post-processing."""
+    """A release of Bayes cloaking and the models with which it is read. It contains no private values."""
 
     reading: ReleaseReading
     outcome: Outcome
     columns: tuple[Column, ...]
 
     def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
-        """Predictions at X_test (P, D), some rows at a time."""
+        """Yield predictions at X_test (P, D), for ``_ROWS`` rows at a time."""
         for start in range(0, len(X_test), _ROWS):
             some = self.reading.at(X_test[start : start + _ROWS]).curve
             yield MixtureUncertainty(outcome=self.outcome, prediction=some)
 
 
 class NotFitted(ValueError, AttributeError):
-    """A method was called that needs ``fit`` first, where scikit-learn, which has a class for it, is not loaded."""
+    """Raised if a method needs ``fit`` first and scikit-learn, which has an error for it, is not loaded."""
 
 
 class Predicting:
-    """All of an estimator but its parameters and ``fit``; all but ``score`` read public numbers only.
+    """Base class of an estimator, with all methods except ``fit``. All except ``score`` use released numbers only.
 
-    Parameters go by name, as ``clone``, ``Pipeline`` and searches ask for them; ``__init__`` only stores them, and
-    ``fit`` leaves ``reading_``.
+    Subclasses follow the conventions of scikit-learn for ``clone``, ``Pipeline`` and searches: ``__init__`` only stores
+    the parameters under their names. ``fit`` sets ``reading_``.
     """
 
     random_state: int | np.random.Generator | None
@@ -63,14 +63,14 @@ class Predicting:
     n_features_in_: int
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name. None of them is an estimator, so ``deep`` changes nothing."""
+        """Return the parameters by name. None of them is an estimator, so ``deep`` has no effect."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
-        """Change parameters by name, for the next ``fit``; fitted attributes stay as they are.
+        """Change parameters for the next ``fit``. Fitted attributes do not change.
 
         Raises:
-            ValueError: a name is unknown; nothing is changed.
+            ValueError: a name is unknown. No parameter is changed then.
         """
         parameters = self.get_params()
         for name in params:
@@ -81,14 +81,14 @@ class Predicting:
         return self
 
     def __sklearn_clone__(self) -> Self:
-        """Asked for by scikit-learn's ``clone``: the copies of an estimator count their spending together."""
+        """Copy the estimator for ``sklearn.clone``. An estimator and its copies count their spending together."""
         new, copies = type(self)(**copy.deepcopy(self.get_params())), vars(self).setdefault("_copies", Copies())
         copies.several = True
         vars(new)["_copies"] = copies
         return new
 
     def spent_by_copies(self) -> tuple[float, float]:
-        """(epsilon, delta) of all real fits in this process of this estimator and its copies, as of a search."""
+        """Return (epsilon, delta) of all real fits of this estimator and its copies in this process together."""
         copies = vars(self).get("_copies", Copies())
         return copies.epsilon, copies.delta
 
@@ -98,29 +98,30 @@ class Predicting:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
     def __sklearn_tags__(self) -> Any:
-        """Asked for by scikit-learn alone."""
+        """Return the tags of the estimator, for scikit-learn."""
         utils = import_module("sklearn.utils")
         return utils.Tags(
             estimator_type="regressor",
             target_tags=utils.TargetTags(required=True),
             transformer_tags=None,
             classifier_tags=None,
-            regressor_tags=utils.RegressorTags(poor_score=True),  # at a small budget
+            regressor_tags=utils.RegressorTags(poor_score=True),  # with a small budget
             non_deterministic=self.random_state is None,
         )
 
     def predict(
         self, X: ArrayLike, return_std: bool = False, return_cov: bool = False
     ) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Posterior mean of f (P,), clipped to the bounds, privacy noise taken into account. Free.
+        """Return the posterior mean of f (P,), clipped to the bounds, in the unit of the output. Spends nothing.
 
         Args:
-            return_std: also the standard deviation of f (P,), in the output's unit.
-            return_cov: also the covariance of f (P, P), in its square. Models are averaged: quantiles are not those
-                of a normal distribution, ``interval`` has them.
+            X: test inputs (P, D).
+            return_std: whether to return also the standard deviation of f (P,), in the unit of the output.
+            return_cov: whether to return also the covariance of f (P, P), in squared units of the output. The
+                distribution is a mixture and not normal; use ``interval`` for quantiles.
 
         Raises:
-            ValueError: both are asked for, or X does not fit.
+            ValueError: both are requested, or X does not match the fitted inputs.
         """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov cannot both be True; the covariance has the std's squares")
@@ -135,26 +136,31 @@ class Predicting:
     def interval(
         self, X: ArrayLike, level: float = 0.95, of: IntervalTarget = "outputs"
     ) -> tuple[FloatArray, FloatArray]:
-        """Central predictive intervals (P,), (P,) in the output's unit, privacy noise and clipping included. Free.
+        """Return both ends (P,) of central predictive intervals, in the unit of the output. Spends nothing.
+
+        They account for privacy noise and clipping.
 
         Args:
-            of: "outputs", one further record, which may lie beyond the bounds; or "function", the latent f.
+            X: test inputs (P, D).
+            level: confidence level, in (0, 1).
+            of: "outputs" for one further record, which may lie beyond the bounds, or "function" for the latent f.
 
         Raises:
-            ValueError: level or ``of`` is out of range, or X does not fit.
+            ValueError: level or ``of`` is out of range, or X does not match the fitted inputs.
         """
         fitted, X_test = self._fitted(), self._test_inputs(X)
         low, high = zip(*(part.interval(level, of) for part in fitted.parts(X_test)), strict=True)
         return np.hstack(low)[0], np.hstack(high)[0]
 
     def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> FloatArray:
-        """Values that one further output stays below with given probabilities (P, Q), in the output's unit. Free.
+        """Return quantiles (P, Q) of one further output, in the unit of the output. Spends nothing.
 
         Args:
-            quantiles: probabilities in (0, 1) (Q).
+            X: test inputs (P, D).
+            quantiles: Q probabilities in (0, 1).
 
         Raises:
-            ValueError: a probability is out of range, or X does not fit.
+            ValueError: a probability is out of range, or X does not match the fitted inputs.
         """
         for each in quantiles:
             if not 0 < each < 1:
@@ -163,33 +169,43 @@ class Predicting:
         return np.stack([np.hstack([part.quantile(p)[0] for part in parts]) for p in quantiles], axis=1)
 
     def scatter(self, X: ArrayLike) -> FloatArray:
-        """Standard deviation of people about the curve (P,), in the output's unit. Free.
+        """Return the residual standard deviation of outputs about the curve (P,), in their unit. Spends nothing.
+
+        Args:
+            X: test inputs (P, D).
 
         Raises:
-            ValueError: X (P, D) does not fit.
+            ValueError: X does not match the fitted inputs.
         """
         return np.hstack([part.scatter[0] for part in self._fitted().parts(self._test_inputs(X))])
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: int | np.random.Generator = 0) -> FloatArray:
-        """Curves f (P, n_samples) from the joint posterior, in the output's unit. Free, as many as wanted.
+        """Return samples f (P, n_samples) from the joint posterior, in the unit of the output. Spends nothing.
 
         Args:
-            random_state: makes up the curves; no privacy hangs on it.
+            X: test inputs (P, D).
+            n_samples: number of samples.
+            random_state: seed or generator of the samples. Privacy does not depend on it.
 
         Raises:
-            ValueError: X does not fit.
+            ValueError: X does not match the fitted inputs.
         """
         fitted, X_test = self._fitted(), self._test_inputs(X)
         paths = fitted.reading.at(X_test).joint().sample(np.random.default_rng(random_state), n_samples)
         return np.asarray(fitted.outcome.midpoint + fitted.outcome.scale * paths.T)
 
     def log_evidence(self) -> float:
-        """Log density of the last fit's measurements, under the mixture of models, prior weights included. Free."""
+        """Return the log evidence of the measurements of the last fit under the mixture of models. Spends nothing."""
         reading = self._fitted().reading
         return float(logsumexp(reading.log_evidence(), b=weights_of(reading.models)))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """1 - sum (y - prediction)^2 / sum (y - mean y)^2. It reads y without noise: not private where y is."""
+        """Return 1 - sum (y - prediction)^2 / sum (y - mean y)^2. It uses y without noise, so it is not private.
+
+        Args:
+            X: inputs (n, D).
+            y: outputs (n,).
+        """
         predicted = self.predict(X)
         assert isinstance(predicted, np.ndarray)
         truth = column_of(outcomes_in_numbers(y, self.yes, self.no), len(predicted))
@@ -200,7 +216,7 @@ class Predicting:
         return hasattr(self, "reading_")
 
     def _fitted(self) -> FittedReading:
-        if not self.__sklearn_is_fitted__():  # scikit-learn has an error of its own, where it is loaded
+        if not self.__sklearn_is_fitted__():  # the error is that of scikit-learn if it is loaded
             kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
             raise kind(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
         return self.reading_

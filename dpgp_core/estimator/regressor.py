@@ -1,4 +1,4 @@
-"""Private Gaussian process regression in the way of scikit-learn: fit measures once, predicting is free for ever."""
+"""Private Gaussian process regression with the interface of scikit-learn, in which only ``fit`` spends budget."""
 
 from __future__ import annotations
 
@@ -33,45 +33,51 @@ from .spending import COUNTING, Copies, composed, warn
 
 
 class DPGaussianProcessRegressor(Predicting):
-    """Gaussian process regression with differential privacy; see ``mechanisms.BayesCloaking``.
+    """Gaussian process regression with differential privacy, by Bayes cloaking; see ``mechanisms.BayesCloaking``.
 
-    ``fit`` measures the protected columns once, with noise, and keeps nothing else of them. All other methods but
-    ``score`` compute from those measurements, so they spend nothing, wherever and however often they are called.
-    Inputs X are public unless ``protects="inputs and outputs"``. Records are finite numbers by definition: NaN and
-    infinity are refused before anything is measured, and no finite number that is private is refused. ``clone`` and
-    everything that copies an estimator, like cross-validation, makes one that knows nothing of this one's spending:
-    each copy's fit spends again, and a ``Ledger`` adds up their ``guarantee_``.
+    ``fit`` measures the private columns once, with noise, and stores nothing else of them. All other methods except
+    ``score`` use these measurements only. They spend nothing, however often they are called. Inputs X are public unless
+    ``protects="inputs and outputs"``.
+
+    Records consist of finite numbers. NaN and infinity are refused before anything is measured; finite private numbers
+    are never refused.
+
+    Functions that copy an estimator, such as ``clone`` and cross-validation, make estimators whose ``guarantee_`` does
+    not include the fits of this one. The fit of each copy spends budget again. A ``Ledger`` can add up their
+    guarantees.
 
     Args:
-        epsilon, delta: the budget of one fit.
-        y_bounds: public (low, high) that outputs are clipped to, declared without looking at them.
-        x_box: public domain of the inputs: a (low, high) pair for all columns, or one for each. Two dates, such as
-            ("2019-01-01", "2023-12-31"), for a column of dates in a table of pandas.
-        protects: "outputs", where inputs are public; "inputs and outputs", for 1 to 3 columns.
-        kernels: declared covariances in squared model units, (y - midpoint) / y_scale, each mixed with its neighbours
-            and with automatic models. None: automatic models alone, made from box and bounds.
-        noise_variances: one per kernel, in squared model units.
-        y_scale: public unit of the model, > 0, in the output's unit.
-        stages: number of stages, from 1 to 10; None: six, or two where people are few for the budget.
-        gap: of each stage's strategy, as a share of the cost of privacy.
-        random_state: None for a real measurement, in integers with exact noise from the operating system. A whole
-            number or a Generator gives a numbered draw for teaching, which is no release, and ``guarantee_`` says so.
-        outcome: declared kind of y: "number"; "amount", 0 or more and skewed; "count", whole numbers of 0 or more;
-            "yes/no", 0 or 1, whose curve is a rate and whose bounds are 0 and 1 unless declared otherwise.
-        x_levels: of each column of X its declared public levels, where it is a category, and None where it is a number;
-            such a column holds the number of a level, 0 ... L - 1, or its text in a table of pandas, and ``x_box`` has
-            no entry for it. None: all are
-            numbers.
-        yes, no: words or codes of an outcome of yes and no, as ``read_csv`` has them; anything else is refused as
-            missing. None: y is 1 and 0.
-        date_order: of dates in texts, in a table of pandas; None for "year-month-day".
+        epsilon: budget of one fit.
+        delta: the same.
+        y_bounds: public (low, high) to which outputs are clipped, declared without looking at them.
+        x_box: public domain of the inputs: a pair (low, high) for all columns, or one for each. Two dates, such as
+            ("2019-01-01", "2023-12-31"), declare a column of dates in a table of pandas.
+        protects: "outputs" if inputs are public, or "inputs and outputs" for 1 to 3 columns.
+        kernels: declared kernels, in squared model units, with y in model units being (y - midpoint) / y_scale. Each is
+            averaged with similar kernels and with the automatic models. None for automatic models only, which are made
+            from box and bounds.
+        noise_variances: noise variance of each kernel, in squared model units.
+        y_scale: public scale > 0 of the model, in the unit of the output.
+        stages: number of stages, from 1 to 10; None for six, or for two if n is small relative to the noise.
+        gap: relative gap up to which the strategy of each stage is optimised, as a share of the cost of privacy.
+        random_state: None for a real measurement with exact noise from the operating system. An int or a Generator
+            gives a simulated release, which is not private, and ``guarantee_`` says so.
+        outcome: declared kind of y: "number"; "amount" for skewed numbers of 0 or more; "count" for whole numbers of 0
+            or more; "yes/no" for 0 or 1, whose curve is a rate, and whose bounds are 0 and 1 by default.
+        x_levels: declared public categories of each column of X, None for a number; None if all are numbers. A column
+            of categories holds their indices 0 ... L - 1, or their texts in a table of pandas, and has no entry in
+            ``x_box``.
+        yes, no: words or codes of a yes/no outcome, as in ``read_csv``. Anything else is refused as missing. None if y
+            is 1 and 0.
+        date_order: format of dates in texts, in a table of pandas; None for "year-month-day".
 
     Attributes:
-        guarantee_: the promise for all fits of this estimator together, also those that were interrupted while they
-            measured, and those of several threads at once: a fit is counted before its noise is drawn.
-        statistics_: measurements of the last finished fit, for files and ``refit``; None after a teaching draw.
-        reading_: the posterior behind predictions; public.
-        n_features_in_, feature_names_in_: columns of X, and their names if it was a table.
+        guarantee_: guarantee of all fits of this estimator together. A fit is counted before its noise is drawn, so
+            that fits that were interrupted, or ran in several threads, are included.
+        statistics_: measurements of the last finished fit, for files and ``refit``; None after a simulated release.
+        reading_: public posterior from which predictions are computed.
+        n_features_in_: number of columns of X.
+        feature_names_in_: names of the columns, if X was a table.
     """
 
     guarantee_: Guarantee
@@ -104,27 +110,27 @@ class DPGaussianProcessRegressor(Predicting):
         self.yes, self.no, self.date_order = yes, no, date_order
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
-        """Measure: the only method that spends. The strategy is planned for a public grid over the box.
+        """Measure with noise. This is the only method that spends budget.
 
-        A further fit spends again and warns first, so that a warning turned into an error stops it; predictions then
-        rest on the last finished fit alone, and ``guarantee_`` covers all of them.
+        A further fit spends budget again. It warns before it measures, so a filter that turns warnings into errors
+        prevents it. Predictions use the last finished fit only, and ``guarantee_`` covers all fits.
 
         Args:
-            X: inputs (n, D), within ``x_box`` where they are public.
-            y: outputs (n,), private. Records are finite numbers by definition; anything else is refused.
-            groups: whose row each is (n,), where people may have several: everybody counts once then, and all rows of
-                a person are hidden together. None says that every row is another person's.
+            X: inputs (n, D), within ``x_box`` if they are public.
+            y: private outputs (n,). Values that are not finite numbers are refused.
+            groups: identifies the person of each row (n,), if people may have several. Every person then counts once,
+                and all rows of a person are protected together. None if each row belongs to a different person.
 
         Raises:
             ValueError: epsilon, delta, y_bounds or x_box is not declared, a parameter is out of range, shapes disagree,
-                or an earlier fit protected something else. Nothing was spent then.
-            TypeError: an array holds something else than numbers.
+                or an earlier fit protected something else. No budget was spent then.
+            TypeError: an array contains something other than numbers.
         """
         rng, mechanism = self._noise(), self._mechanism()
         dataset = self._dataset(X, y, groups, public_inputs=mechanism.protects == "outputs")
         promise = mechanism.promise_for(dataset)
         guarantee = promise = promise if rng is None else promise.taught()
-        before = vars(self).get("guarantee_")  # there is no reading_ where an earlier fit was interrupted
+        before = vars(self).get("guarantee_")  # also set by an interrupted fit, unlike reading_
         if before is not None:
             warn(composed(before, guarantee))
         grid = grid_of(dataset.columns)
@@ -134,9 +140,9 @@ class DPGaussianProcessRegressor(Predicting):
         with COUNTING:
             earlier = vars(self).get("guarantee_")
             guarantee = guarantee if earlier is None else composed(earlier, guarantee)
-            if earlier is not before:  # another thread has counted meanwhile
+            if earlier is not before:  # another thread has counted a fit in the meantime
                 warn(guarantee)
-            self.guarantee_ = guarantee  # before the draw: an interruption may count too much, and never too little
+            self.guarantee_ = guarantee  # set before the noise is drawn, so an interrupted fit is counted as well
         release = mechanism.measure(plan, dataset, grid, rng)
         self._keep(
             names_of(X),
@@ -156,7 +162,7 @@ class DPGaussianProcessRegressor(Predicting):
         return self
 
     def _dataset(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None, *, public_inputs: bool) -> Dataset:
-        """The arrays of a fit with all that is declared of them."""
+        """Return the arrays of a fit as a data set with the declarations."""
         bounds, titles = self._bounds(), names_of(X) or tuple(f"x{number}" for number in range(width_of(X)))
         assert bounds is not None  # as _mechanism checks
         columns = columns_of_X(titles, self.x_box, self.x_levels, self.date_order)
@@ -178,7 +184,7 @@ class DPGaussianProcessRegressor(Predicting):
         )
 
     def _keep(self, names: tuple[str, ...] | None, **fitted: object) -> None:
-        """Keep the results of a fit, all at once: an interruption must not mix those of two fits."""
+        """Store all results of a fit at once, so that an interruption cannot mix those of two fits."""
         if names is not None:
             fitted["feature_names_in_"] = np.array(names, dtype=object)
         with COUNTING:

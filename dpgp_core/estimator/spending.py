@@ -1,4 +1,4 @@
-"""The promise of several fits of one estimator, or of its copies, made before the outputs are read."""
+"""Guarantee of several fits of an estimator, and spending of its copies. Both are counted before outputs are read."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ ACROSS_FITS = "one person has at most one record in each fit, and all budgets we
 PEOPLE_ACROSS_FITS = "groups name the same people in each fit, and all budgets were fixed before any result was seen"
 
 COUNTING = threading.RLock()
-"""Held while a fit is counted: of several threads that fit one estimator, none may overwrite the count of another."""
+"""Lock that is held while a fit is counted, so that threads that fit the same estimator do not lose counts."""
 
 
 class SpentAgain(UserWarning):
-    """An estimator that a fit is counted for, finished or interrupted, is about to measure and to spend again."""
+    """Warning that an estimator which has measured before, even if interrupted, is about to spend budget again."""
 
 
 def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
-    """The promise for both: mu^2 = mu_1^2 + mu_2^2, at the delta of the latest.
+    """Return the guarantee of two fits together: mu^2 = mu_1^2 + mu_2^2, at the delta of the latest.
 
     Args:
-        earlier: of Gaussian measurements.
-        latest: of further ones.
+        earlier: guarantee of Gaussian measurements.
+        latest: guarantee of further Gaussian measurements.
 
     Raises:
-        ValueError: they protect different things; a release that protects outputs alone exposes inputs.
+        ValueError: they protect different things. A release that protects outputs only exposes inputs.
 
     Source: Dong, Roth & Su 2022, corollary 3.3.
     """
     if earlier.protects != latest.protects:
         raise ValueError(
             f"this estimator has measured with protects={earlier.protects!r}, and a fit with {latest.protects!r} "
-            "beside it would make one promise of two kinds. Use another estimator, and a Ledger for both"
+            "would need one guarantee of two kinds. Use another estimator, and a Ledger for both"
         )
     if earlier.neighbours != latest.neighbours:
         raise ValueError(
-            "this estimator has measured with other groups: one fit hides a row, the other all rows of a person; "
+            "this estimator has measured with other groups: one fit protects a row, the other all rows of a person; "
             "use another estimator"
         )
     first, second = earlier.loss, latest.loss
@@ -60,7 +60,7 @@ def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
 
 
 def warn(guarantee: Guarantee) -> None:
-    """Warn of the sum of all fits."""
+    """Warn that a further fit spends budget, and state the total of all fits."""
     budget = guarantee.budget
     warnings.warn(
         f"this estimator measures outputs again: its {guarantee.releases} fits together spend epsilon = "
@@ -72,16 +72,16 @@ def warn(guarantee: Guarantee) -> None:
 
 
 class SpentByCopies(UserWarning):
-    """Copies of one estimator are fitted one after another, and each fit spends; warned of once for all of them."""
+    """Warning that copies of an estimator are fitted, each of which spends budget. It is given once for all copies."""
 
 
 @dataclass
 class Copies:
-    """Spending of an estimator and its clones in this process so far; they share it as an attribute, ``_copies``.
+    """Spending of an estimator and its clones in this process. They share this object as the attribute ``_copies``.
 
     Attributes:
-        losses: of each real fit.
-        delta: the largest of them.
+        losses: privacy loss of each real fit.
+        delta: largest delta of the fits.
         several: whether there are clones.
         warned: whether the warning was given.
     """
@@ -93,11 +93,11 @@ class Copies:
 
     @property
     def epsilon(self) -> float:
-        """Of all fits together, at ``delta``; for somebody who is in every one of them."""
+        """Epsilon of all fits together at ``delta``, for a person who is in every one of them."""
         return compose(self.losses, self.delta) if self.losses else 0.0
 
     def count(self, promise: Guarantee) -> None:
-        """Count a real fit by its own promise, before it measures, and warn once of the sum."""
+        """Count a real fit by its guarantee, before it measures, and warn once if copies are fitted."""
         self.losses.append(promise.loss)
         self.delta = max(self.delta, promise.budget.delta)
         if self.several and len(self.losses) > 1 and not self.warned:

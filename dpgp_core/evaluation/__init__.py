@@ -1,1 +1,1 @@
-"""Quality of releases: errors, comparison on records left out, limits."""
+"""Quality of releases: errors, cross-validation, comparison of mechanisms on held-out records, and lower bounds."""

@@ -1,11 +1,11 @@
-"""Measurements that somebody places by hand, and the bias of clipping by hand.
+"""Strategies and clipping intervals that a reader chooses by hand, for teaching.
 
-The prior is f ~ GP(0, kernel), y = f(X) + N(0, noise variance). Measured is z = B y + N(0, t I), read by
-``gp.regression.posterior_of_sums``. It hides everybody if no column of B is longer than 1 and t = (range / mu)^2.
+The prior is f ~ GP(0, kernel), y = f(X) + N(0, noise variance). The measurement is z = B y + N(0, t I), and
+``gp.regression.posterior_of_sums`` computes the posterior. It is mu-GDP if no column of B is longer than 1 and
+t = (range / mu)^2.
 
-Clipping a mean of n outputs: a narrow interval needs little noise, and leaves a bias.
-
-E clip(y, low, high) = low + int_low^high P(y > x) dx,    whatever the distribution of y.
+The error of a private mean of n clipped outputs has two parts: a narrow clipping interval needs little noise, but
+causes a bias. For every distribution of y, E clip(y, low, high) = low + int_low^high P(y > x) dx.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from .limits import made_up
 
 
 def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
-    """B (r, n): one sum for each place, of records near it; together they just keep the budget.
+    """Return a strategy B (r, n) with a sum over nearby records for each of r places.
 
-    b_ij = c exp(-|x_j - a_i|^2 / (2 width^2)),    c such that the longest column has length 1.
+    b_ij = c exp(-|x_j - a_i|^2 / (2 width^2)), where c scales the longest column to length 1.
 
     Args:
-        at: places (r, D); none is allowed.
-        width: how far a record may be and still count, > 0, in the unit of the inputs.
+        X: inputs (n, D).
+        at: places a_i (r, D); r may be 0.
+        width: distance up to which records count, as a standard deviation, > 0, in input units.
 
     Raises:
         ValueError: shapes disagree, the width is not positive, or no record is near any place.
@@ -49,18 +50,18 @@ def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
 def world(
     kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw one data set from the prior: outputs at X (n,) and f at the test inputs (P,); see ``limits.made_up``."""
+    """Simulate a data set from the prior: outputs at X (n,) and f at X_test (P,); see ``limits.made_up``."""
     [y], [f] = made_up(kernel, noise_variance, X, X_test, 1, rng)
     return y, f
 
 
 Above = Callable[[FloatArray], FloatArray]
-"""P(y > x) at each x."""
+"""Function that returns P(y > x) for each x (k,)."""
 _POINTS = 20_001
 
 
 class ClipError(NamedTuple):
-    """Error of a private mean of clipped outputs, in the output's unit.
+    """Error of a private mean of clipped outputs, in the unit of the output.
 
     Attributes:
         bias: E clip(y) - E y.
@@ -72,15 +73,17 @@ class ClipError(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Root mean square of both."""
+        """Root mean square error, sqrt(bias^2 + noise^2)."""
         return float(np.hypot(self.bias, self.noise))
 
 
 def mean_of_clipped(above: Above, low: float, high: float) -> float:
-    """E clip(y, low, high).
+    """Return E clip(y, low, high).
 
     Args:
-        above: P(y > x).
+        above: returns P(y > x).
+        low: lower end of the clipping interval.
+        high: upper end.
 
     Raises:
         ValueError: the interval is empty.
@@ -93,14 +96,17 @@ def mean_of_clipped(above: Above, low: float, high: float) -> float:
 
 
 def clip_error(above: Above, mean: float, low: float, high: float, *, n: int, noise_multiplier: float) -> ClipError:
-    """Bias and noise of a private mean of n outputs that are clipped to [low, high].
+    """Return bias and noise of a private mean of n outputs that are clipped to [low, high].
 
-    noise = (high - low) s' / n: one person moves the mean by at most (high - low) / n.
+    noise = (high - low) s' / n, because one output moves the mean by at most (high - low) / n.
 
     Args:
-        above: P(y > x) of an output.
+        above: returns P(y > x) for an output y.
         mean: E y.
-        noise_multiplier: s', noise over sensitivity, > 0.
+        low: lower end of the clipping interval.
+        high: upper end.
+        n: number of outputs.
+        noise_multiplier: s', the standard deviation of the noise divided by the sensitivity, > 0.
 
     Raises:
         ValueError: a value above is out of range.

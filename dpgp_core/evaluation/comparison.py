@@ -1,17 +1,16 @@
-"""Mechanisms on equal terms: errors on records that were not trained on, also against epsilon, fold by fold.
+"""Comparison of mechanisms by their errors on held-out records, for several values of epsilon, and without privacy.
 
-Folds are simulated here or in other processes.
+``sweep`` simulates releases fold by fold, in this process or in others.
 
-And the error when nothing is hidden: Bayes cloaking's mixture of models on the exact outputs, on people left out.
-
-Under model m, y = f(X) + e with covariance phi phi^T + D, D diagonal, so that (R&W section 2.7, matrix inversion lemma)
+``without_privacy`` predicts with the mixture of models of Bayes cloaking, given the exact outputs. Under model m,
+y = f(X) + e with covariance phi phi^T + D, D diagonal, so that (R&W section 2.7, matrix inversion lemma)
 
     A = I + phi^T D^-1 phi,   b = phi^T D^-1 y,   E f_* = phi_* A^-1 b,
     -2 log p(y) = y^T D^-1 y - b^T A^-1 b + log |A| + log |D| + const,
 
-and the prediction is the mean of the models', weighted by prior weight times p(y). A curve of one input may have
-change points b as in Bayes cloaking (``bayes.changepoints``): y = f(X) + Phi b + e. Their posterior depends on y only
-through Phi^T K^-1 Phi and Phi^T K^-1 y, K = phi phi^T + D.
+and the prediction is the average over the models, weighted by prior weight times p(y). A curve of one input may have
+change points with heights b, as in Bayes cloaking (``bayes.changepoints``): y = f(X) + Phi b + e. Their posterior
+depends on y only through Phi^T K^-1 Phi and Phi^T K^-1 y, with K = phi phi^T + D.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ from ..table import Dataset
 from .cross_validation import Folds, held_out_matrices
 from .errors import held_out_rmse, interval_score
 
-LEVEL = 0.95  # of the intervals reported
+LEVEL = 0.95  # confidence level of the intervals that are reported
 
 
 class Held(NamedTuple):
-    """One fold: the records that a mechanism may train on, and the outputs that it is tested on.
+    """A fold: the records on which a mechanism is trained, and the inputs and outputs of those on which it is tested.
 
-    ``plans`` are public, by epsilon; None where one plan serves every budget.
+    ``plans`` are the public plans that were made, by epsilon; the key is None if one plan is used for every budget.
     """
 
     train: Dataset
@@ -58,7 +57,7 @@ class Held(NamedTuple):
     plans: dict[float | None, Any]
 
     def plan_for(self, mechanism: Mechanism) -> Any:
-        """Return the mechanism's plan: the one that a release at its budget has, made at the first use."""
+        """Return the plan of a mechanism for this fold at its budget. It is made once and then reused."""
         epsilon = None if mechanism.one_plan else mechanism.guarantee.budget.epsilon
         if epsilon not in self.plans:
             self.plans[epsilon] = mechanism.plan_for(self.train, self.X_test)
@@ -66,7 +65,13 @@ class Held(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """Of one fold: release minus truth (draws, P), half-widths of the first draw's intervals (P,), half scores (P,)."""
+    """Results of one fold, in the unit of the output.
+
+    Attributes:
+        residuals: release minus truth (draws, P).
+        half_width: half-widths of the intervals of the first release (P,); nan without intervals.
+        half_score: half of the interval score, mean over releases (P,); nan without intervals.
+    """
 
     residuals: FloatArray
     half_width: FloatArray
@@ -74,14 +79,14 @@ class Residuals(NamedTuple):
 
 
 def left_out(dataset: Dataset, folds: Folds) -> list[Held]:
-    """Split a data set by public folds; nothing is planned yet."""
+    """Split a data set by public folds, without making plans."""
     everybody = np.arange(dataset.n)
     splits = ((dataset.subset(np.delete(everybody, test)), test) for test in folds)
     return [Held(train, dataset.X[test], dataset.clipped_y[test], {}) for train, test in splits]
 
 
 def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
-    """Split a data set by public folds, each with the mechanism's plan, which serves other budgets too."""
+    """Split a data set by public folds, and make the plan of the mechanism for each fold."""
     held = left_out(dataset, folds)
     for fold in held:
         fold.plan_for(mechanism)
@@ -89,13 +94,15 @@ def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]
 
 
 def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed: int) -> FloatArray:
-    """RMSE of each of ``draws`` simulated releases (draws,), trained without the records that they are tested on.
+    """Return the held-out RMSE of each of ``draws`` simulated releases (draws,), in the unit of the output.
 
-    The same seed gives the same underlying draws at every epsilon, so errors are smooth in epsilon.
+    The same seed gives the same random numbers for every epsilon, so errors are smooth in epsilon.
 
     Args:
-        mechanism: at the budget to be judged.
-        held: from ``hold_out`` of the same mechanism at any budget.
+        mechanism: mechanism with the budget of interest.
+        held: result of ``hold_out`` for the same mechanism with any budget.
+        draws: number of simulated releases, >= 1.
+        seed: seed of the simulation.
 
     Raises:
         ValueError: draws < 1.
@@ -105,17 +112,17 @@ def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed
 
 
 def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
-    """The same mechanism at another epsilon.
+    """Return the mechanism with another epsilon.
 
     Raises:
-        ValueError: epsilon is out of range for it.
+        ValueError: epsilon is out of range for the mechanism.
     """
     changed: Mechanism = replace(mechanism, epsilon=epsilon)
     return changed
 
 
 def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> Residuals:
-    """Residuals of ``draws`` releases trained on a fold, and widths of their intervals: nan without ``intervals``."""
+    """Simulate ``draws`` releases trained on a fold; return their residuals, and widths of intervals if requested."""
     rng = np.random.default_rng(seed)
     release = mechanism.measure(fold.plan_for(mechanism), fold.train, fold.X_test, rng, draws, mean=False)
     residuals, none = release.samples - fold.truth, np.full(len(fold.truth), np.nan)
@@ -127,19 +134,19 @@ def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], 
 
 
 Piece = tuple[list[Residuals], float]
-"""Of one fold: residuals at every epsilon, and the seconds of one plan and one release."""
+"""Results of one fold at every epsilon, and the time in seconds of one plan and one release."""
 
 
 class Sweep(NamedTuple):
-    """Held-out performance of one mechanism at E budgets. Not private.
+    """Held-out performance of one mechanism at E budgets, in the unit of the output. Not private.
 
     Attributes:
-        errors: root mean square of each simulated draw over all folds (E, draws), in the output's unit.
-        half_width: half of the 95 % interval for an output, median over test points (E,), in the output's unit; nan for
-            a mechanism that has none.
-        half_score: half of the interval score of those intervals, mean over draws and test points (E,): the half-width
-            plus 20 times how far outputs lie outside; in the output's unit, or nan.
-        seconds: of one plan and one release, mean over folds, where they ran.
+        errors: RMSE over all folds of each simulated release (E, draws).
+        half_width: half-width of the 95 % interval for an output, median over test points (E,); nan for a mechanism
+            without intervals.
+        half_score: half of the interval score of these intervals, mean over releases and test points (E,), which is the
+            half-width plus 20 times the distance of outputs outside; nan without intervals.
+        seconds: time of one plan and one release in seconds, mean over folds, measured where they ran.
     """
 
     errors: FloatArray
@@ -158,13 +165,17 @@ def sweep(
     executor: Executor | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Sweep:
-    """Errors at every epsilon, as from ``hold_out`` and ``held_out_errors``; a fold is a piece of work by itself.
+    """Return the held-out performance at every epsilon. Folds are independent tasks.
 
     Args:
-        mechanism: at any budget.
-        epsilons: budgets to be judged, at least one.
-        seed: of the simulation; a fold's draws depend on it and on the fold's index, not on where they are made.
-        progress: called with the fraction done: after every budget of every fold here, after every fold elsewhere.
+        mechanism: mechanism with any budget.
+        dataset: data set.
+        folds: public folds.
+        epsilons: values of epsilon, at least one.
+        draws: number of simulated releases, >= 1.
+        seed: seed of the simulation. Random numbers depend on it and on the index of the fold, not on the process.
+        executor: runs the folds; None for this process.
+        progress: called with the fraction done, after every budget in this process or every fold in others.
 
     Raises:
         ValueError: draws < 1, or an epsilon is out of range for the mechanism.
@@ -182,7 +193,7 @@ def sweep(
 
 
 def gathered(pieces: Sequence[Piece]) -> Sweep:
-    """The sweep of the folds that are done, at least one: ``sweep`` itself, if these are all."""
+    """Combine the results of at least one fold. With those of all folds, the result is that of ``sweep``."""
     rows = []
     for parts in zip(*(residuals for residuals, _ in pieces), strict=True):
         residuals, widths, scores = zip(*parts, strict=True)
@@ -201,7 +212,7 @@ def sweep_fold(
     test: IndexArray,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Piece:
-    """One fold of a sweep, for ``gathered``: indices ``test``, number ``index``; the rest is as of ``sweep``."""
+    """Run one fold of a sweep, with test records ``test`` and index ``index``; see ``sweep`` and ``gathered``."""
     start = time.perf_counter()
     [held] = left_out(dataset, (test,))
     residuals_of(mechanism, held, 1, [seed, index], intervals=False)
@@ -214,26 +225,27 @@ def sweep_fold(
 
 
 NOTHING_HIDDEN = 1000.0
-_DRAWS = 2  # they hardly differ
-_FEW = 1000  # records for whom rough curves are fitted too: their features are nearly as many as the records
-_TINY = 1e-12  # raises what rounding made negative
-_CLEARLY = 0.98  # of the mean square of records left out
-_MECHANISM = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=1e-5)  # with so little noise rough curves have their weight
+_DRAWS = 2  # with so little noise, simulated releases hardly differ
+_FEW = 1000  # rough curves are fitted up to so many records, because they need almost as many features as records
+_TINY = 1e-12  # lower bound on eigenvalues, which rounding errors could make negative
+_CLEARLY = 0.98  # rough curves are used if they reduce the held-out mean squared error below this share
+_MECHANISM = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=1e-5)  # the weight of rough curves depends on the noise
 
 
 def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
-    """Predictions at X_test (P, D) when nothing is hidden (P,), in the output's unit. Not private.
+    """Return predictions (P,) at X_test (P, D) without privacy, in the unit of the output. Not private.
 
-    The same automatic models as Bayes cloaking mixes where noise is little, with the same change points, on the outputs
-    clipped to the public bounds. Rough curves are among them where records left out are clearly better predicted so: by
-    evidence alone the !Kung's height would follow every few people up and down, and be no nearer to others.
+    The models and change points are those that Bayes cloaking uses if there is very little noise. The outputs are
+    clipped to the public bounds. Rough curves are included only if they clearly improve the prediction of held-out
+    records. If the evidence alone decided, the curve of the heights of the !Kung would follow small groups of people,
+    and would not predict others better.
     """
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
     change_points = change_points_of(_MECHANISM.columns_for(dataset), TUNING.curve_variance * dataset.half_range**2)
     shapes = change_points.at(np.vstack([dataset.X, X_test]))
 
     def mixed(people: int) -> tuple[FloatArray, float]:
-        """Mean (P,), and the sum of squares of y - f of records left out, whose weights of models stay."""
+        """Return the mean (P,), and the sum of squared leave-one-out residuals with the models' weights kept."""
         models = _MECHANISM.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), people)
         at_records = record_models(models, dataset.X, X_test)
         each = (_exact_posterior(*both, y, change_points, shapes) for both in zip(models, at_records, strict=True))
@@ -254,14 +266,16 @@ def error_without_privacy(
     declared: Iterable[tuple[Kernel, float]] = (),
     mechanisms: Iterable[Mechanism] = (),
 ) -> float:
-    """Root mean square error on people left out when nothing is hidden, in the output's unit. Not private.
+    """Return the held-out root mean square error without privacy, in the unit of the output. Not private.
 
-    Of ``without_privacy``, or of the best method that it is compared with where that does better, nothing hidden
-    either: no release of any of them can do better by hiding something, but by chance.
+    It is the smallest error of ``without_privacy`` and of the methods given, all without privacy. A private release of
+    any of them has a smaller error only by chance.
 
     Args:
+        dataset: data set.
+        folds: public folds.
         declared: kernels and noise variances of Gaussian processes, in model units.
-        mechanisms: others, at any budget; nothing is hidden at epsilon = ``NOTHING_HIDDEN``.
+        mechanisms: mechanisms with any budget. They are run with epsilon = ``NOTHING_HIDDEN``.
     """
     held = left_out(dataset, folds)
     errors = [held_out_rmse([without_privacy(fold.train, fold.X_test) - fold.truth for fold in held])]
@@ -278,13 +292,17 @@ def error_without_privacy(
 def _exact_posterior(
     model: Model, at: RecordModel, y: FloatArray, change_points: ChangePoints, shapes: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Mean of f at the test inputs (P,), y - f of each record left out (n,), log prior weight + log p(y) + constant.
+    """Return, under one model, the mean of f at the test inputs (P,), leave-one-out residuals (n,), and a log weight.
 
-    A record that is left out is missed by (y - f) / (1 - h), h its leverage given the change points.
+    The log weight is log prior weight + log p(y) + constant. The leave-one-out residual of a record is (y - f) / (1 -
+    h), where h is its leverage given the change points.
 
     Args:
+        model: the model.
         at: the model at the records and the test inputs.
-        shapes: of the change points there (n + P, J).
+        y: outputs (n,), in model units.
+        change_points: change points of the curve.
+        shapes: their shapes at the records and the test inputs (n + P, J).
     """
     n, D = len(y), at.noise
     phi, at_tests = at.phi[:n], at.phi[n:]
@@ -295,16 +313,17 @@ def _exact_posterior(
     log_determinant = 2 * np.log(np.diag(factor[0])).sum() + np.log(D).sum()
     evidence = -0.5 * (float(y @ (unexplained[:, 0] / D)) + log_determinant)
     b, gained = _heights(both.T @ (unexplained / D[:, None]), change_points, model.noise_variance)
-    off = np.concatenate([[1.0], -b])  # y less the change points
+    off = np.concatenate([[1.0], -b])  # both @ off is y minus the change points
     leverages = np.einsum("ij,ji->i", phi, cho_solve(factor, phi.T)) / D
     mean = at_tests @ (loads @ off) + shapes[n:] @ b
     return mean, (unexplained @ off) / (1 - leverages), float(np.log(at.weight)) + evidence + gained
 
 
 def _heights(products: FloatArray, change_points: ChangePoints, noise_variance: float) -> tuple[FloatArray, float]:
-    """Expected heights of the change points (J,), and what they add to log p(y).
+    """Return the expected heights of the change points (J,), and their contribution to log p(y).
 
-    ``products`` are (y, Phi)^T K^-1 (y, Phi), (1 + J, 1 + J): any vectors with these inner products do.
+    ``products`` is (y, Phi)^T K^-1 (y, Phi), shape (1 + J, 1 + J). The result depends on y and Phi only through it, so
+    they are replaced by the columns of a root of it.
     """
     if len(products) == 1:
         return np.zeros(0), 0.0

@@ -1,7 +1,7 @@
-"""Cross-validation of a GP and of its private release, in closed form: one factorisation, no refits, no draws.
+"""Cross-validation of a GP and of its private release in closed form, by one factorisation and without simulation.
 
-Everything here depends on inputs, folds and hyperparameters only, so it is public. The outputs enter last, as
-residuals = residual_map @ y, and the regression epsilon later still, as a factor on ``noise_trace``.
+Everything here depends on inputs, folds and hyperparameters only, so it is public. The outputs enter only in
+residuals = residual_map @ y, and epsilon only as a factor of ``noise_trace``.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ..kernels import Kernel
 from ..strategies.noise_design import ObjectiveName, design_noise
 
 Folds = tuple[IndexArray, ...]
-"""Sorted indices of the records that each fold tests; it trains on all others. Public."""
+"""Sorted indices of the test records of each fold. All other records are its training records. Public."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FoldPlan:
-    """Held-out predictions and release noise of one (kernel, noise_variance). Public: no output was read.
+    """Held-out predictions and noise of the release for one (kernel, noise_variance). Public, as no output is read.
 
-    Row i of ``residual_map`` tests one record t in one fold: 1 in column t, 0 for the fold's other test records,
-    and minus the weight a_tj that the release's prediction gives to each training record j.
+    Row i of ``residual_map`` belongs to a test record t of a fold. It has 1 in column t, 0 for the other test records
+    of the fold, and minus the weight a_tj of each training record j in the prediction.
 
     Attributes:
-        folds: test indices of the K folds, N in all.
-        residual_map: R (N, n), held-out residuals = R y, fold after fold; no unit.
-        noise_trace: tr M_k of each fold's design (K,), for noise multiplier 1 and unit change of one output: the
-            expected squared noise of fold k is (d s')^2 tr M_k.
+        folds: test indices of the K folds, N in total.
+        residual_map: R (N, n) with held-out residuals R y, ordered by fold; no unit.
+        noise_trace: tr M_k of the noise design of each fold (K,), for noise multiplier 1 and a unit change of one
+            output. The expected squared noise of fold k is (d s')^2 tr M_k.
     """
 
     folds: Folds
@@ -46,7 +46,7 @@ class FoldPlan:
         return len(self.residual_map)
 
     def matrices(self) -> list[FloatArray]:
-        """Weights A_k (test_k, train_k) of each fold's predictions: C_k, less the directions dropped by rank."""
+        """Return the weights A_k (test_k, train_k) of the predictions of each fold: C_k without dropped directions."""
         blocks = np.split(self.residual_map, np.cumsum([len(test) for test in self.folds])[:-1])
         return [-np.delete(block, test, axis=1) for block, test in zip(blocks, self.folds, strict=True)]
 
@@ -55,7 +55,8 @@ def k_folds(n: int, folds: int, rng: np.random.Generator | None = None) -> Folds
     """Split records 0 ... n-1 into disjoint folds whose sizes differ by at most one.
 
     Args:
-        folds: K, from 2 to n.
+        n: number of records.
+        folds: number of folds K, from 2 to n.
         rng: public generator that shuffles the records first; None keeps their order.
 
     Raises:
@@ -70,7 +71,7 @@ def k_folds(n: int, folds: int, rng: np.random.Generator | None = None) -> Folds
 def held_out_matrices(
     kernel: Kernel, X: FloatArray, folds: Sequence[IndexArray], noise_variance: float
 ) -> list[FloatArray]:
-    """Cloaking matrix C_k (test_k, train_k) of each fold, from blocks of one inverse: -(K^-1_TT)^-1 K^-1_TS.
+    """Return the cloaking matrix C_k (test_k, train_k) of each fold, from blocks of one inverse: -(K^-1_TT)^-1 K^-1_TS.
 
     Raises:
         ValueError: noise_variance is not positive.
@@ -96,7 +97,7 @@ def plan_folds(
     rank_tolerance: float = 1e-7,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> FoldPlan:
-    """Plan each fold's private predictions of its test records, and its noise at unit scale.
+    """Plan the private predictions of the test records of each fold, and their noise for noise multiplier 1.
 
     Args:
         objective, gap, rank_tolerance: see ``design_noise``.
@@ -107,7 +108,7 @@ def plan_folds(
     residual_maps, traces = [], []
     for test, C in zip(folds, held_out_matrices(kernel, X, folds, noise_variance), strict=True):
         design = design_noise(C, objective, gap=gap, rank_tolerance=rank_tolerance)
-        # residual = y_T - U U^T C y_S: directions that the rank tolerance drops leave the released mean too
+        # The residual is y_T - U U^T C y_S: directions that the rank tolerance drops are not in the released mean.
         residual_map = np.eye(len(X))[test]
         residual_map[:, np.delete(np.arange(len(X)), test)] = -design.project(C)
         residual_maps.append(residual_map)

@@ -1,4 +1,4 @@
-"""Quality of predictions: root mean squared error, predictive density, coverage; the epsilon that an error needs."""
+"""Quality of predictions: root mean square error, predictive density, coverage, and the epsilon needed for an error."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..checks import check_share
 
 
 def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
-    """Root mean squared error over the last axis.
+    """Return the root mean square error over the last axis.
 
     Args:
-        predictions: (..., P), in the output's unit.
-        truth: (P,), in the same unit.
+        predictions: predictions (..., P), in the unit of the output.
+        truth: true values (P,), in the same unit.
 
     Returns:
         (...,), in the same unit.
@@ -28,7 +28,7 @@ def rmse(predictions: FloatArray, truth: FloatArray) -> FloatArray:
 
 
 def held_out_rmse(residuals: Sequence[FloatArray]) -> FloatArray:
-    """Root mean squared error over all folds together.
+    """Return the root mean square error over all folds together.
 
     Args:
         residuals: prediction minus truth of each fold (..., P_k), in the output's unit.
@@ -40,7 +40,7 @@ def held_out_rmse(residuals: Sequence[FloatArray]) -> FloatArray:
 
 
 def nlpd(mean: FloatArray, variance: FloatArray, truth: FloatArray) -> float:
-    """Negative log predictive density of Gaussian predictions, averaged over P points, in nats.
+    """Return the negative log predictive density of Gaussian predictions, averaged over P points, in nats.
 
     Args:
         mean: predictive means (P,), in the output's unit.
@@ -51,7 +51,7 @@ def nlpd(mean: FloatArray, variance: FloatArray, truth: FloatArray) -> float:
 
 
 def coverage(mean: FloatArray, variance: FloatArray, truth: FloatArray, level: float) -> float:
-    """Fraction of the P truths inside the central Gaussian interval of probability ``level``.
+    """Return the share of P true values that are inside the central Gaussian interval with confidence level ``level``.
 
     Args:
         mean: predictive means (P,), in the output's unit.
@@ -67,7 +67,9 @@ def coverage(mean: FloatArray, variance: FloatArray, truth: FloatArray, level: f
 
 
 def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: float) -> FloatArray:
-    """Width of intervals, and 2 / (1 - level) times how far a truth lies outside: least for the true quantiles.
+    """Return the interval score: the width, plus 2 / (1 - level) times the distance of the truth from the interval.
+
+    Its expectation is smallest for the true quantiles.
 
     Args:
         low: lower ends (..., P), in the output's unit.
@@ -88,11 +90,11 @@ def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: 
 
 
 def epsilon_for_error(error: Callable[[float], float], target: float) -> float | None:
-    """Smallest epsilon from 0.05 to 100 whose expected error is at most ``target``; None if not even 100 reaches it.
+    """Return the smallest epsilon from 0.05 to 100 whose expected error is at most ``target``; None if there is none.
 
     Args:
-        error: expected error at an epsilon; falls as epsilon grows, up to simulation noise.
-        target: error wanted, in the same unit.
+        error: returns the expected error at an epsilon. It decreases in epsilon, up to simulation noise.
+        target: target error, in the same unit.
     """
     low, high = 0.05, 100.0
     if error(high) > target:
@@ -104,15 +106,17 @@ def epsilon_for_error(error: Callable[[float], float], target: float) -> float |
 
 
 def epsilon_on_curve(epsilons: Sequence[float], errors: FloatArray, target: float) -> float | None:
-    """Smallest epsilon at which a curve through (epsilon, error), straight on logarithmic axes, is at most ``target``.
+    """Return the smallest epsilon at which an interpolated curve of errors is at most ``target``.
+
+    Between the given points, log error is linear in log epsilon.
 
     Args:
-        epsilons: rising (E,), E >= 1.
+        epsilons: ascending values (E,), E >= 1.
         errors: expected error at each (E,), > 0.
-        target: error wanted, in the same unit.
+        target: target error, in the same unit.
 
     Returns:
-        The epsilon; the first if that reaches the target already, None if none does.
+        The epsilon; the first one if its error is at most the target, None if no error is.
     """
     reached = np.flatnonzero(errors <= target)
     if not len(reached):

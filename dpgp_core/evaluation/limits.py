@@ -1,13 +1,12 @@
-"""Least errors of any mechanism, if the declared prior is true: f ~ GP(0, kernel), y = f(X) + N(0, noise variance).
+"""Lower bounds on the error of every mechanism under a declared prior, f ~ GP(0, kernel) and y = f(X) + noise.
 
-A matrix van Trees inequality: if z says at most the information I about a Gaussian vector of prior covariance K, no
-estimate from z has a smaller error covariance than (K^-1 + I)^-1 on average (Gill & Levit 1995). Privacy bounds the
-diagonal of I; the least risk over all such I is the convex problem of ``strategies.bayes``, whose certified lower
-bound is taken. The proofs are in docs/guarantees.md.
+The bounds use a matrix van Trees inequality. Suppose that z has Fisher information at most I about a Gaussian vector
+with prior covariance K. Then no estimate from z has a smaller average error covariance than (K^-1 + I)^-1 (Gill & Levit
+1995). Privacy bounds the diagonal of I. The smallest risk over all such I is the convex problem of
+``strategies.bayes``, of which the certified lower bound is taken. The proofs are in docs/guarantees.md.
 
-``reached`` simulates the average error of Bayes cloaking over data from that prior: outputs are clipped to the bounds,
-measured in stages with numbered noise, and f is predicted. The mechanism has the prior, as the limits have, and mixes
-it with others all the same, as it always does.
+``reached`` simulates the average error of Bayes cloaking over data sets from the same prior. The mechanism is given the
+prior, and averages over it and other models, as always.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ from ..strategies.bayes import bayes, risk_without_privacy
 from ..strategies.risk_model import RiskModel
 from ..table import Dataset, Outcome, declared_columns
 
-_TOLERANCE = 1e-12  # of the prior variance, left out of features and worlds
-_NOT_NOISE = 1e-6  # of the prior variance, where the information is about f itself
-_TAIL = 12.0  # standard deviations beyond which a normal density is not integrated
+_TOLERANCE = 1e-12  # share of the prior variance that features and simulated data sets leave out
+_NOT_NOISE = 1e-6  # noise variance relative to the prior variance, if the information is about f itself
+_TAIL = 12.0  # number of standard deviations up to which a normal density is integrated
 
 
 class Limits(NamedTuple):
-    """Root mean square errors of f at the test inputs, averaged over data sets from the prior, in model units.
+    """Expected root mean square errors of f at the test inputs if f is drawn from the prior, in model units.
 
     Attributes:
-        without_privacy: of the posterior mean of y itself.
-        fixed: no fixed linear map of y plus Gaussian noise is better, nor any mechanism for which a change x of one
-            output is (mu x / range)-GDP.
-        any: no mu-GDP mechanism at all is better.
+        without_privacy: error of the posterior mean given y.
+        fixed: lower bound for mechanisms that add Gaussian noise to a fixed linear map of y, and for all mechanisms
+            for which a change x of one output is (mu x / range)-GDP.
+        any: lower bound for all mu-GDP mechanisms.
     """
 
     without_privacy: float
@@ -53,15 +52,16 @@ class Limits(NamedTuple):
 
 
 def information_share(mu: float) -> float:
-    """Most of the information about f_j in y_j = f_j + noise that a mu-GDP mechanism lets through, in [0, 1].
+    """Return the largest share of the information about f_j in y_j = f_j + noise that a mu-GDP mechanism preserves.
 
-    kappa(mu) = int (p - q)^2 / (2 (p + q)),    p, q the densities of N(+-mu / 2, 1);    about mu^2 / 4 for small mu.
+    kappa(mu) = int (p - q)^2 / (2 (p + q)), with the densities p, q of N(+-mu / 2, 1). It is in [0, 1], and about
+    mu^2 / 4 for small mu.
 
     Raises:
         ValueError: mu is not a positive number.
     """
     check_positive("mu", mu)
-    # with p + q = 2 cosh(mu x / 2) phi(x) exp(-mu^2 / 8): (p - q) / (p + q) = tanh(mu x / 2)
+    # p + q = 2 cosh(mu x / 2) phi(x) exp(-mu^2 / 8), so (p - q) / (p + q) = tanh(mu x / 2)
 
     def density(x: float) -> float:
         mixture = math.exp(-((x - mu / 2) ** 2) / 2) + math.exp(-((x + mu / 2) ** 2) / 2)
@@ -80,11 +80,17 @@ def limits(
     output_range: float,
     gap: float = 1e-3,
 ) -> Limits:
-    """Limits for one prior, records and budget; nothing here reads an output.
+    """Return lower bounds on the error for a prior, inputs and a budget. No output is used.
 
     Args:
-        output_range: public range of the outputs, in model units.
-        gap: of the convex problem: how far below the true limit the stated one may lie, as a share of the excess.
+        kernel: prior covariance of f.
+        noise_variance: variance of an output about f, > 0.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
+        mu: privacy budget, as mu-GDP.
+        output_range: width of the public bounds, in model units.
+        gap: relative gap of the convex problem: the returned bound may be smaller than the best one by this share of
+            the excess over the error without privacy.
 
     Raises:
         ValueError: a value above is out of range, or shapes disagree.
@@ -102,12 +108,15 @@ def limits(
 
 
 def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> float:
-    """Root mean square error of f at the test inputs given y itself: the limit of any budget, in model units.
+    """Return the root mean square error of f at the test inputs given y itself, a lower bound for every budget.
 
-    sqrt(sum_m pi_m mean_p Var(f_*p | y, m)): an average over data sets from a mixture, each read by its own model.
+    It is sqrt(sum_m pi_m mean_p Var(f_*p | y, m)), in model units: data sets are drawn from the mixture, and each is
+    predicted by the model from which it was drawn.
 
     Args:
-        models: the mixture, f and noise in model units.
+        models: models of the mixture, in model units.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
 
     Raises:
         ValueError: shapes disagree.
@@ -118,10 +127,13 @@ def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> f
 
 
 def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) -> RiskModel:
-    """One prior as ``strategies.bayes`` sees it: outputs at X, and f at test inputs of equal weight.
+    """Return a prior in the form of ``strategies.bayes``, with outputs at X, and f at test inputs of equal weight.
 
     Args:
+        kernel: prior covariance of f.
         noise: variance of an output about f, > 0.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
     """
     low_rank = factorise(kernel, X, _TOLERANCE)
     root, at_test = low_rank.features.values(), low_rank.features.at(X_test).values()
@@ -137,8 +149,9 @@ class Reached(NamedTuple):
     """Error of f at the test inputs over W simulated data sets, in model units.
 
     Attributes:
-        rmse: root of the mean square over data sets and test inputs.
-        standard_error: of it, by the delta method: sd(m_w) / (2 rmse sqrt W), m_w the mean square in data set w.
+        rmse: root mean square error over data sets and test inputs.
+        standard_error: its standard error by the delta method, sd(m_w) / (2 rmse sqrt W), with the mean squared error
+            m_w of data set w.
     """
 
     rmse: float
@@ -159,12 +172,20 @@ def reached(
     seed: int,
     gap: float = 1e-2,
 ) -> Reached:
-    """Simulate Bayes cloaking on data from its own prior: errors of the mean of clipped outputs. No real data enter.
+    """Simulate the error of Bayes cloaking for the mean of clipped outputs, on data sets from the declared prior.
 
     Args:
-        worlds: number of simulated data sets W, at least 2.
-        seed: seed of data sets and noise; the data sets are the same for every budget.
-        gap: of the strategies.
+        kernel: prior covariance of f.
+        noise_variance: variance of an output about f.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
+        epsilon: budget.
+        delta: the same.
+        x_box: public (low, high) of each input.
+        half_range: half the width of the bounds, in model units.
+        worlds: number W >= 2 of simulated data sets.
+        seed: seed of data sets and noise. The data sets are the same for every budget.
+        gap: relative gap of the strategies.
 
     Raises:
         ValueError: a value above is out of range, or shapes disagree.
@@ -197,10 +218,15 @@ def reached(
 def made_up(
     kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, worlds: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw data sets from the prior: outputs at X (worlds, n) and f at the test inputs (worlds, P), in model units.
+    """Simulate independent data sets from the prior: outputs at X (worlds, n) and f at X_test (worlds, P).
 
     Args:
-        noise_variance: of an output about f, >= 0.
+        kernel: prior covariance of f, in squared model units.
+        noise_variance: variance of an output about f, >= 0.
+        X: inputs (n, D).
+        X_test: test inputs (P, D).
+        worlds: number of data sets.
+        rng: source of randomness.
     """
     check_columns(X, X_test)
     phi = factorise(kernel, np.vstack([X, X_test]), _TOLERANCE).features.values()

@@ -291,7 +291,7 @@ def test_groups_are_people_and_the_promise_is_to_them(protects):
 
 def test_one_estimator_keeps_one_kind_of_promise():
     model = make(stages=1).fit(*RECORDS)
-    with pytest.raises(ValueError, match="would make one promise of two kinds"):
+    with pytest.raises(ValueError, match="would need one guarantee of two kinds"):
         model.set_params(protects="inputs and outputs").fit(*RECORDS)
     X, y, groups = repeated()
     model = make(stages=1).fit(X, y, groups)
