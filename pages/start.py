@@ -21,6 +21,11 @@ with left:
     believed = cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon)
     alt = brief.beliefs_alt(beliefs)
     pictures.chart(believed, "beliefs", alt, as_it_is(believed, of_theory(alt, finding=said)), caption="")
+    after = cached.value("Working out beliefs", decision.after_each, draw, prior, family)
+    dots = cached.drawn(decision.belief_dots, after, prior, of=(draw, prior, family))
+    alt = brief.risk_dots_alt(after)
+    shown = as_it_is(dots, of_theory(alt, finding=said))
+    pictures.chart(dots, "risk_dots", alt, shown, caption=brief.RISK_DOTS)
 overview.doors(tour.invitation)
 with st.container(key=text.ANCHOR), st.expander(overview.REST, icon=":material/menu_book:"):
     explained, who, promised, others, rest, decided, printed, python, lesson = st.tabs(overview.TABS)
@@ -59,6 +64,9 @@ with errors:
         figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
         numbers = tables.of_figure(believed, figure)
         pictures.chart(figure, "errors", brief.errors_alt(data, cost), numbers=numbers, caption="")
+        dots = cached.drawn(decision.error_dots, cost, draw.epsilon, of=chosen)
+        alt = brief.error_dots_alt(cost, draw.epsilon)
+        pictures.chart(dots, "error_dots", alt, caption=brief.error_dots_caption(cost, draw.epsilon))
     else:
         st.info("Errors are computed from true data: switch “True data shown” on in the sidebar to see them.")
 if cost:

@@ -72,6 +72,7 @@ Columns = CellGrid | Clusters
 _SEEN = 1.96  # standard deviations of the noise that outliers must exceed to be seen
 # errors that linear algebra raises for values that are not finite, or for matrices that are not definite
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)
+_EXACT = 1e-3  # noise of an exact answer over that of a released one
 
 
 class Posterior(NamedTuple):
@@ -352,6 +353,33 @@ class Filter:
             weights=posterior.weights[None],
             fit=self.fit(posterior),
         )
+
+    def noise_variance(self, posterior: Posterior, stages: Sequence[StageMeasurement]) -> FloatArray:
+        """Return the part of the posterior variance of f at the test inputs (P,) that is due to privacy noise.
+
+        Let z be what the stages released, and y the exact answers to the same queries. By the law of total variance,
+
+            Var(f | z) = E[Var(f | y) | z] + Var(E[f | y] | z).
+
+        The last term is the variance of the distance between the curve that was read and the one that exact answers
+        would have given. It includes what noise does to the weights of the models. Under each model Var(f | y) follows
+        from the queries, and the weights given z are the expected weights given y. The first term is therefore at least
+        sum_m w_m Var(f | y, m), which is subtracted: the result is an upper bound.
+
+        Args:
+            posterior: given these stages, with or without local noise.
+        """
+        filtered, index = replace(self, models=posterior.state.models), posterior.state.index
+        before = filtered.prior(posterior.log_densities)
+        exact = before.state
+        for stage in stages:
+            linear = filtered.linearised(before, stage, among=index)
+            expected_z = linear.mean.mean(axis=0) @ stage.B.T
+            exact = updated_state(exact, linear, stage.B, _EXACT * stage.noise_multiplier, expected_z)
+            before = filtered.after(before, stage, linear)
+        known = filtered.predict(posterior._replace(state=exact))
+        total = filtered.predict(posterior)
+        return np.maximum(total.variance[0] - known.weights[0] @ known.variances[0], 0.0)
 
     def cross_covariances(self, posterior: Posterior) -> tuple[FloatArray, ...]:
         """Return Q = rows phi(X_test) (R, P) of each model; (0, P) for models that are no longer read.

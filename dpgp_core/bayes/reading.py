@@ -122,6 +122,15 @@ class ReleaseReading:
             return read_records(self.statistics, self.models, self.statistics.X[:1]).log_evidence
         return self._read[1].state.log_evidence
 
+    def noise_variance(self, X_test: FloatArray) -> FloatArray:
+        """Return the part of the variance of f at X_test (P,) that is due to privacy noise, in squared model units.
+
+        The records of the release must share columns. See ``Filter.noise_variance``.
+        """
+        filtered, posterior = self._read
+        assert self.measured is not None
+        return filtered.at(X_test).noise_variance(posterior, self.measured.stages)
+
     @cached_property
     def _read(self) -> tuple[Filter, Posterior]:
         """The filter with the counts of the release, and its posterior. They do not depend on the test inputs."""

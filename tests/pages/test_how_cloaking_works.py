@@ -19,7 +19,7 @@ from pages._ui.hiding import clipping, measured, person, spend, steps
 from pages._ui.hiding import two as hiding_two
 from pages._ui.hiding.person import Choice, move
 from pages._ui.hiding.two import TwoPointSettings
-from pages._ui.look import offers
+from pages._ui.look import in_python, offers
 from pages._ui.model import Budget, Design, Draw, load_dataset, usual
 from tests.pages.reading import numbers, page_text, traces
 
@@ -331,6 +331,18 @@ def plan(kung):
     return described(kung)
 
 
+@pytest.mark.parametrize(
+    "address", [{"everybody": "true"}, {"step": "covered", "everybody": "true"}, {"step": "clip"}, {"step": "measured"}]
+)
+def test_a_caption_is_one_short_sentence_and_descriptions_are_for_screen_readers(open_page, address):
+    app = open_page(PAGE, **address)
+    alts = [each.proto.alt for each in app.get("plotly_chart")]
+    assert alts
+    assert not [alt for alt in alts if "The text below it tells it" in alt]
+    below = [each.value for each in app.caption if each.value != in_python._NOTE]
+    assert max(len(each) for each in below) < 150, max(below, key=len)
+
+
 @pytest.mark.full
 def test_the_rows_drawn_are_those_of_a_draw_of_the_mechanism(open_page, kung, plan):
     app = open_page(PAGE, step="measured", stage="3")
@@ -345,7 +357,7 @@ def test_the_rows_drawn_are_those_of_a_draw_of_the_mechanism(open_page, kung, pl
         row = numbers(drawn[f"number {index + 1}"]["y"])
         assert min(np.abs(row - sign * B[index, order]).max() for sign in (-1, 1)) < 1e-4
         assert row.max() >= -row.min()
-    assert f"stage 3, which measures {len(B)} sums of 287 people" in "".join(each.value for each in app.caption)
+    assert f"stage 3, which measures {len(B)} sums of 287 people" in app.get("plotly_chart")[ROWS].proto.alt
 
 
 def test_the_expected_error_is_that_of_the_release(kung, plan):
@@ -374,7 +386,7 @@ def test_small_epsilons_have_three_stages_and_the_last_is_drawn(open_page):
 def test_figures_and_sentences_say_the_same(open_page, plan):
     app = open_page(PAGE, step="measured", more_measured="true")
     shown = page_text(app)
-    assert f"one sum of stage {len(plan.ranks)}, which" in "".join(each.value for each in app.caption)  # the last
+    assert f"one sum of stage {len(plan.ranks)}, which" in app.get("plotly_chart")[ROWS].proto.alt  # the last
     assert f"**{sum(plan.ranks)} noisy sums** of heights, in {len(plan.ranks)} stages" in shown
     bars = traces(app, RANKS)
     here = list(bars["stage 1"]["x"]).index("1")

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages._ui.look import frame, plots, tables
@@ -22,6 +23,18 @@ def test_type_is_large_in_a_lesson_and_the_figure_that_everybody_shares_is_left_
         sizes += [layout["font"], layout["legend"]["font"], layout["xaxis"]["title"]["font"]]
         assert {each["size"] for each in sizes} == {plots.LESSON}
     assert all("font" not in figure["layout"] for figure in charts(open_page("kung_curves")))
+
+
+@pytest.mark.parametrize("height", [200, 310, 600])
+def test_names_at_lines_ends_do_not_touch_each_other_in_a_lesson(height):
+    figure = go.Figure()
+    for at, end in enumerate((1.0, 1.01, 1.02, 9.0)):
+        plots.draw_line(figure, [0, 1], [0, end], f"line {at}", "#000000")
+    for drawn, type_size in ((plots.named_lines(finish(figure, height)), 12), (plots.enlarge(figure), plots.LESSON)):
+        tall = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b
+        heights = [note.y * tall + note.yshift for note in drawn.layout.annotations]
+        assert len(heights) == 4
+        assert (np.diff(heights) >= 1.2 * type_size).all()
 
 
 def read(figure):

@@ -11,7 +11,6 @@ import pytest
 
 from datasets import EXHIBITS
 from dpgp_core.bayes.model import weights_of
-from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui import left_out
@@ -19,7 +18,7 @@ from pages._ui.cloaking import computed, staged
 from pages._ui.cloaking.results import LEVEL
 from pages._ui.compare import compute, contenders
 from pages._ui.lengthscale import compute as lengthscale
-from pages._ui.look import maps, offers, settings, text
+from pages._ui.look import maps, offers, settings, sidebar, text
 from pages._ui.model import Budget, Design, Draw, Model, usual
 from pages._ui.sparse import compute as sparse
 from pages._ui.sparse.compute import SparseSetting
@@ -122,28 +121,40 @@ def test_the_recommended_map_knows_its_privacy_noise(seen):
     assert noise[sold].median() < unsure[sold].median()  # which counts what few sales leave open, too
 
 
+MAPS = [name for name, shown in EXHIBITS.items() if shown.scene == "map" and "bayes" in offers.mechanisms(name)]
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["kung", "london_hexes", "toy_1d"])
-def test_privacy_noise_of_a_release_is_that_of_simulated_releases_against_readings_without_noise(name):
-    """Of ten releases, each read as it is and from the exact answers to its own queries; the draws are fixed."""
-    data, budget = cached.dataset(name), Budget(name, 1.0, offers.DELTA)
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 10.0])
+@pytest.mark.parametrize("name", MAPS)
+def test_privacy_noise_covers_its_level_of_simulated_releases(name, epsilon):
+    """Every map shows it: ten releases against the one that is measured without noise and read in the same way.
+
+    The releases are numbered, so nothing here is left to chance. They cover 0.957 to 1 on average. The width must be
+    at least as useful as a normal range of twice the deviation that is found.
+    """
+    data, budget = cached.dataset(name), Budget(name, epsilon, offers.DELTA)
     scene, model = computed.scene(name), usual(name)
-    columns, releases = staged.filter_for(data, budget, model).columns, range(1, 11)
-    found, halves = [], []
-    for numbers in (staged.measure(data, budget, number) for number in releases):
-        noisy, reader = numbers.measured._replace(distances=None), RecordReader(data, columns, NoNoise())
-        exact = []
-        for stage in noisy.stages:
-            answered = reader.sums(stage)
-            exact.append(answered._replace(squares=stage.squares and reader.squares(stage.squares)))
-        curves = staged.read(data, scene.X_test, [noisy, noisy._replace(stages=tuple(exact))], budget, model).values
-        found.append(curves[0] - curves[1])
-        halves.append(staged.noise_half(data, scene, numbers, budget, DRAW, model))
     people = slice(scene.records)
-    true = 1.96 * np.sqrt(np.mean(np.square(found), axis=0))[people]
-    assert np.median(halves) == pytest.approx(np.median(true), rel=0.4)
-    inside = np.abs(found)[:, people] <= np.array(halves)[:, people]
-    assert inside.mean() > 0.65  # the queries of a release follow from its noise, which a reading leaves out
+    plan = budget.mechanism.plan_for(data, data.X)
+    silent = budget.mechanism.measure(plan, data, data.X, NoNoise(), mean=False).measured[0]
+    numbers = [staged.measure(data, budget, number) for number in range(1, 11)]
+    read = [silent, *(each.measured for each in numbers)]
+    without, *noisy = staged.read(data, scene.X_test, read, budget, model).values[:, people]
+    off = np.abs(np.array(noisy) - without)
+    halves = np.array([staged.noise_half(data, scene, each, budget, DRAW, model)[people] for each in numbers])
+    assert (off <= halves).mean() >= LEVEL
+    assert np.median(halves) <= 2 * 1.96 * np.median(np.sqrt(np.mean(off**2, axis=0)))
+
+
+@pytest.mark.parametrize("name", [name for name, shown in EXHIBITS.items() if shown.scene == "curve"])
+def test_curves_of_bayes_cloaking_show_no_privacy_noise(name):
+    """Where a curve is steeper than the models expect, as the youngest grow, it would cover too little."""
+    usual_of = usual(name)
+    page = settings.untouched(sidebar.ReleaseSettings)
+    chosen = replace(page, dataset=name, lengthscale=usual_of.lengthscale, mechanism="bayes", draws=1, overlay=False)
+    assert chosen.design.in_stages
+    assert computed.compared(chosen, "none")[0].intervals.noise is None
 
 
 class NoNoise:

@@ -92,7 +92,59 @@ def test_bayes_cloaking_comes_first_and_whatever_one_decides_by_keeps_its_promis
 
 
 ERRORS = np.array([9, 8, 6.3, 6.2, 6, *[5.5] * 10])
-COST = decision.Cost(ERRORS, 5.0, Scale("cm"))
+COST = decision.Cost(ERRORS, 5.0, Scale("cm"), np.stack([ERRORS - 0.5, ERRORS + 0.5], axis=1))
+
+
+@pytest.mark.parametrize("prior", [0.01, 0.5])
+@pytest.mark.parametrize("family", ["gaussian", "laplace", "any"])
+def test_dots_of_beliefs_are_twentieths_of_all_releases(family, prior):
+    draw = Draw(epsilon=1.0, delta=1e-5)
+    dots = decision.after_each(draw, prior, family)
+    assert len(dots) == decision.DOTS
+    assert dots.mean() == pytest.approx(prior, rel=1e-9)  # beliefs are right on average
+    assert (np.diff(dots) >= -1e-9).all()
+    limit = decision.moved(draw, prior, family).limit
+    if family != "gaussian":  # whose likelihood ratio has no limit
+        assert limit.low - 1e-4 <= dots[0]
+        assert dots[-1] <= limit.high + 1e-4
+    stricter = decision.after_each(replace(draw, epsilon=0.1), prior, family)
+    assert np.ptp(stricter) < np.ptp(dots)
+
+
+def test_dots_of_beliefs_are_those_of_gaussian_releases():
+    """Against two million simulated releases; a mean of a twentieth of them errs by less than 1e-3 then."""
+    mu, prior = 1 / noise_multiplier(1.0, 1e-5), 0.3
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal(2_000_000) + mu * (rng.random(2_000_000) < prior)
+    odds = prior / (1 - prior) * np.exp(mu * z - mu**2 / 2)
+    found = np.sort(odds / (1 + odds)).reshape(decision.DOTS, -1).mean(axis=1)
+    np.testing.assert_allclose(decision.after_each(Draw(epsilon=1.0, delta=1e-5), prior, "gaussian"), found, atol=1e-3)
+
+
+def test_dots_of_risk_and_error_move_with_epsilon(start):
+    risk, error = (dots(start(epsilon="0.3"), each) for each in ("1 in 20 releases", "simulated release"))
+    more_risk, less_error = (dots(start(epsilon="30"), each) for each in ("1 in 20 releases", "simulated release"))
+    assert len(risk) == decision.DOTS
+    assert np.ptp(more_risk) > np.ptp(risk)
+    assert less_error.mean() < error.mean()
+
+
+def dots(app, name):
+    """Places along the axis of the dots with this name."""
+    found = [traces(app, at) for at in range(len(app.get("plotly_chart")))]
+    [each] = [chart[name] for chart in found if name in chart]
+    return numbers(each["x"])
+
+
+def test_dots_of_the_error_are_simulated_releases_or_their_quantiles():
+    few = decision.error_dots(COST, 1.0)
+    np.testing.assert_allclose(few.data[0].x, [5.0, 6.0])
+    many = replace(COST, simulated=np.tile(np.linspace(4, 6, 200), (len(ERRORS), 1)))
+    x = decision.error_dots(many, 1.0).data[0].x
+    assert len(x) == decision.DOTS
+    assert np.mean(x) == pytest.approx(5.0)
+    assert "1 in 20 simulated releases" in brief.error_dots_caption(many, 1.0)
+    assert "one simulated release" in brief.error_dots_caption(COST, 1.0)
 
 
 def test_what_is_recommended_is_the_least_epsilon_whose_error_is_near():
@@ -150,7 +202,7 @@ def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(sta
     app = start(epsilon="2", **BY_BINS)
     [button] = [each for each in app.get("download_button") if each.proto.label == "One-page brief"]
     assert button.proto.url
-    held = decision.Cost(np.linspace(40, 8, 15), 7.0, Scale("cm"))
+    held = decision.Cost(np.linspace(40, 8, 15), 7.0, Scale("cm"), np.linspace(40, 8, 15)[:, None])
     link = "http://127.0.0.1/?a=<b>&c=1"
     pictures = [("Error against ε", decision.errors_figure(held, 2.0))]
     kung = load_dataset("kung")
@@ -184,7 +236,7 @@ def test_three_doors_and_the_rest_behind_one(start):
 
 def test_laplace_noise_has_its_own_curve_and_guarantee(start):
     app = start(epsilon="5", prior="50", **BY_BINS)
-    curve = traces(app, 2)["best attack"]
+    curve = traces(app, 4)["best attack"]
     miss = dict(zip(np.round(numbers(curve["x"]), 12), numbers(curve["y"]), strict=True))
     assert miss[0.5] == pytest.approx(np.exp(-5) / 2, rel=1e-9)
     assert "Laplace mechanism" in page_text(app)
@@ -196,7 +248,7 @@ def test_published_budgets_stand_on_the_scale_with_their_sources(start):
     table = next(table.value for table in app.dataframe if "release" in table.value)
     assert set(table["release"]) == names
     assert table["source"].str.len().min() > 10
-    assert list(traces(app, 3)["published"]["y"]) == [found.name for found in overview.DEPLOYMENTS]
+    assert list(traces(app, 5)["published"]["y"]) == [found.name for found in overview.DEPLOYMENTS]
     assert "cannot be compared one to one" in "".join(caption.value for caption in app.caption)
     assert list(table["ε"]) == sorted(table["ε"])
 

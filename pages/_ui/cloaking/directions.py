@@ -170,15 +170,19 @@ def moving_alt(directions: Directions, result: Result) -> str:
     )
 
 
+_STILL = "A direction in which one person could move the curve far gets much noise."
+_MOTION = "Privacy noise as it may look: one draw turns into the next."
+
+
 def show_curves(result: Result) -> None:
     """A section: the directions along the curve, in motion, and in numbers."""
     st.subheader("The shapes the noise takes")
     directions = directions_of(result)
     still, alt = cached.drawn(figure, directions, result, of="directions"), alt_text(directions, result)
-    pictures.chart(still, "directions", alt, as_it_is(still, _about(result, alt)))
+    pictures.chart(still, "directions", alt, as_it_is(still, _about(result, alt)), caption=_STILL)
     above = st.container()
     motion, alt = cached.drawn(moving, directions, result, of="moving"), moving_alt(directions, result)
-    pictures.chart(motion, "moving", alt, as_it_is(motion, _about(result, alt)))
+    pictures.chart(motion, "moving", alt, as_it_is(motion, _about(result, alt)), caption=_MOTION)
     variants.player({"moving": motion}, above, "A moving picture", FRAMES, _SECONDS)
     with st.expander("Table of the directions"):
         frame.table(table(directions, result), "directions", _NOTE)

@@ -13,6 +13,7 @@ from dpgp_core.bayes.filter import Filter, filter_of
 from dpgp_core.bayes.mixture import MixtureUncertainty, stack_draws
 from dpgp_core.bayes.model import Model as Mixed
 from dpgp_core.bayes.queries import Measured
+from dpgp_core.bayes.reading import ReleaseReading
 from dpgp_core.bayes.settings import reading_for
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.release import CENTILES
@@ -61,10 +62,7 @@ def read(
     """Predict at X_test (P, D) from the released numbers of some draws. Spends nothing."""
     filtered, parts = filter_for(dataset, budget, model), []
     for each in measured:
-        assert each.counts is not None
-        given = filtered.with_counts(each.counts, each.z, each.positions)
-        posterior, at_test = given.read(each.stages), given.at(X_test)
-        parts.append(at_test.with_dispersion(at_test.predict(posterior), each.distances))
+        parts.append(_reading(dataset, filtered, each).at(X_test).curve)
         progress(len(parts) / len(measured))
     return MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(parts))
 
@@ -85,35 +83,22 @@ def curves(
     return uncertainty.values, Intervals(*ends, scatter=uncertainty.scatter[0])
 
 
-NOISES, _SHARE = 6, 0.5  # readings with more noise, and its size over that of the noise in the numbers
+def _reading(dataset: Dataset, filtered: Filter, measured: Measured) -> ReleaseReading:
+    """One draw, read as the core reads a release."""
+    return ReleaseReading(models=(), x_box=dataset.x_box, filtered=filtered, measured=measured)
 
 
 def noise_half(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _draw: Draw, model: Model) -> FloatArray:
     """Half of the range in which privacy noise moves a released curve (P,), in the output's unit. Spends nothing.
 
-    The released numbers are read once as they are, and then with fresh noise on top, which has half the standard
-    deviation of the noise in them. As a reading is nearly linear in the numbers, twice the difference is what the noise
-    itself does to the curve, given the queries of this release. Its root mean square over the readings, times the
-    normal quantile of ``LEVEL``, is returned. Only released numbers enter.
+    With probability ``LEVEL``, the curve that exact answers to the same queries would give is at most so far from the
+    released one: the normal quantile of ``LEVEL`` times the standard deviation of that distance given the released
+    numbers, widened where they do not fit the models. Only released numbers enter.
     """
-    rng = np.random.default_rng(NOISES)
-    measured = first.measured._replace(distances=None)  # which do not move the curve
-    every = [measured, *(_with_more_noise(measured, rng) for _ in range(NOISES))]
-    curves = read(dataset, scene.X_test, every, budget, model).values
-    sd = np.sqrt(np.mean((curves[1:] - curves[0]) ** 2, axis=0)) / _SHARE
-    return np.asarray(ndtri((1 + LEVEL) / 2) * sd)
-
-
-def _with_more_noise(measured: Measured, rng: np.random.Generator) -> Measured:
-    """Return the numbers of all stages with fresh noise added, ``_SHARE`` as large as that in them."""
-    stages = []
-    for stage in measured.stages:
-        squares = stage.squares
-        if squares is not None:
-            squares = squares._replace(z=squares.z + _SHARE * squares.s * float(rng.standard_normal()))
-        noise = _SHARE * stage.noise_multiplier * rng.standard_normal(len(stage.z))
-        stages.append(stage._replace(z=stage.z + noise, squares=squares))
-    return measured._replace(stages=tuple(stages))
+    reading = _reading(dataset, filter_for(dataset, budget, model), first.measured)
+    [fit] = reading.at(scene.X_test[:1]).curve.fit
+    sd = fit.widened * np.sqrt(reading.noise_variance(scene.X_test))
+    return np.asarray(ndtri((1 + LEVEL) / 2) * dataset.y_scale * sd)
 
 
 NOTHING_HIDDEN, _DELTA = 1000.0, 1e-5  # budget at which privacy noise is too small to see

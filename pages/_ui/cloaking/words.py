@@ -380,6 +380,7 @@ def record_table(result: Result) -> pd.DataFrame:
 
 C_ALT = "Cloaking matrix: how far each prediction moves when one person's output changes by one unit."
 M_ALT = "Correlation of the privacy noise between test points: noise at nearby points moves together."
+LAMBDA_CAPTION = "Those at the edges and in sparse places weigh most: there one person moves the curve most."
 
 
 def lambda_alt(result: Result) -> str:

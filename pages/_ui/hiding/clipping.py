@@ -77,7 +77,7 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     with top:
         frame.heading(steps.TITLE, lead(clip, clipped))
     with container:
-        steps.chart(figure(clipped), "clip", of_theory(ALT, finding=lead(clip, clipped)))
+        steps.chart(figure(clipped), "clip", of_theory(ALT, finding=lead(clip, clipped)), caption=CAPTION)
     rows = [
         Metric(f"Error, {kind}", f"{text.number(each.error)} points", f"least at a clip of {least[kind]:g} %", _HELP)
         for kind, each in clipped.items()
@@ -91,6 +91,7 @@ ALT = (
     "deviation of the privacy noise. Symmetric outcomes lie about 50. Skewed ones are mostly near 30, with a long "
     "tail. Yes counts 100 and no 0."
 )
+CAPTION = f"The mean of {PEOPLE} people: how far the clip moves it, and one standard deviation of its privacy noise."
 
 
 SLIDERS = (

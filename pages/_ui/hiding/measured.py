@@ -219,12 +219,12 @@ def _against_epsilon(data: Dataset, measured: Measured) -> None:
         st.subheader("More epsilon, more numbers")
         st.markdown(growth(every))
         ranks = cached.drawn(ranks_figure, every, budget.epsilon, of=budget)
-        steps.chart(ranks, "ranks", _about(data, budget, RANKS_ALT))
+        steps.chart(ranks, "ranks", _about(data, budget, RANKS_ALT), caption="Darker bars are later stages.")
     with right:
         st.subheader("What no budget buys, and what privacy costs")
         st.markdown(parts(measured, data.y_unit))
         split = cached.drawn(split_figure, every, budget.epsilon, data.y_unit, of=budget)
-        steps.chart(split, "split", _about(data, budget, split_alt(measured, data.y_unit)))
+        steps.chart(split, "split", _about(data, budget, split_alt(measured, data.y_unit)), caption="")
 
 
 def _about(data: Dataset, budget: Budget, shows: str) -> About:

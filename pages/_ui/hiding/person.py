@@ -122,9 +122,9 @@ def show(result: Result, overlay: bool) -> None:
     picture, sizes = (cached.drawn(each, moved, data, of=of) for each in (curves, against_noise))
     numbers = tables.of_figure(picture, sizes, true_data=True)
     with left:
-        pictures.clickable(picture, CHART, CURVES_ALT, _CLICK, lambda: _take_click(name), numbers)
+        pictures.clickable(picture, CHART, CURVES_ALT, _CLICK, lambda: _take_click(name), numbers, caption=_BAND)
     with right:
-        pictures.chart(sizes, "move_noise", NOISE_ALT, numbers=numbers)
+        pictures.chart(sizes, "move_noise", NOISE_ALT, numbers=numbers, caption=_SIZES)
     frame.metrics(metrics(moved, data), "person")
     with st.expander("Table of the move"):
         frame.table(numbers, f"{name}_one_person")
@@ -250,5 +250,7 @@ CURVES_ALT = (
     "The curve without privacy (blue), after one person is moved (dashed purple), and without that person (dotted). "
     "95 % of releases lie in the orange band, point by point. Not private."
 )
+_BAND = "Orange: where 95 % of releases lie, point by point."
+_SIZES = "Orange: the privacy noise, one standard deviation. Dashed: how far the curve moves."
 _CLICK = "Click a person to move."
 NOISE_ALT = "How far the curve moves (dashed purple), and the standard deviation of privacy noise (orange)."

@@ -53,10 +53,8 @@ def walk(step: str) -> None:
                 st.button(label, key=key, icon=f":material/{icon}:", on_click=session.move, args=(moved,))
 
 
-def chart(
-    figure: go.Figure, key: str, about: About, numbers: pd.DataFrame | None = None, caption: str | None = None
-) -> None:
-    """A figure without true data: all of it may be published."""
+def chart(figure: go.Figure, key: str, about: About, numbers: pd.DataFrame | None = None, *, caption: str) -> None:
+    """A figure without true data: all of it may be published. Its caption is as of ``pictures.chart``."""
     pictures.chart(figure, key, about.shows, as_it_is(figure, about), numbers, caption=caption)
 
 

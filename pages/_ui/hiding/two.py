@@ -166,6 +166,7 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
 
 
 _LINES = "What one person of each group can do to both predictions: moves along one line."
+_ONE_LINE = "One person moves both predictions along one line."
 _ELLIPSES = "Cloaking noise just covers both lines. Noise in all directions hides no more."
 
 
@@ -249,7 +250,8 @@ def _pictures(points: TwoPoints, draw: Draw, covered: bool) -> None:
         steps.chart(picture, "two_curves", of_theory(alt, finding=lead(points)), caption=caption)
     with right:
         plane = cached.drawn(plane_figure, points, covered)
-        steps.chart(plane, "two_plane", of_theory(_ELLIPSES if covered else _LINES, finding=lead(points)))
+        alt, caption = (_ELLIPSES, "Cloaking noise just covers both lines.") if covered else (_LINES, _ONE_LINE)
+        steps.chart(plane, "two_plane", of_theory(alt, finding=lead(points)), caption=caption)
 
 
 def _everybody(result: Result) -> None:
@@ -260,14 +262,16 @@ def _everybody(result: Result) -> None:
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
-        _of_inputs(result, figures.cloaking_heat, "C", words.C_ALT)
+        _of_inputs(
+            result, figures.cloaking_heat, "C", words.C_ALT, "A column is one person: how far each prediction moves."
+        )
     with right:
         st.subheader("M: the privacy noise that hides them")
-        _of_inputs(result, figures.noise_heat, "M", words.M_ALT)
+        _of_inputs(result, figures.noise_heat, "M", words.M_ALT, "Privacy noise at nearby points moves together.")
     directions.show_curves(result)
     st.subheader("λ: few people carry the noise")
     numbers = words.record_table(result)
-    _of_inputs(result, figures.stems, "lambda", words.lambda_alt(result), numbers)
+    _of_inputs(result, figures.stems, "lambda", words.lambda_alt(result), words.LAMBDA_CAPTION, numbers)
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
@@ -277,10 +281,16 @@ def _everybody(result: Result) -> None:
 
 
 def _of_inputs(
-    result: Result, draw: Callable[[Result], go.Figure], key: str, alt: str, numbers: pd.DataFrame | None = None
+    result: Result,
+    draw: Callable[[Result], go.Figure],
+    key: str,
+    alt: str,
+    caption: str,
+    numbers: pd.DataFrame | None = None,
 ) -> None:
     """A figure that no output enters."""
-    steps.chart(cached.drawn(draw, result, of=key), key, of_inputs(result.dataset, alt, finding=alt), numbers)
+    about = of_inputs(result.dataset, alt, finding=alt)
+    steps.chart(cached.drawn(draw, result, of=key), key, about, numbers, caption=caption)
 
 
 def _range(key: str, label: str, low: float, high: float, default: float, step: float) -> Range[float]:

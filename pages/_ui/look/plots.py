@@ -248,6 +248,9 @@ def enlarge(figure: go.Figure) -> go.Figure:
         figure.update_layout(margin={"r": round((figure.layout.margin.r or 0) * LESSON / _SMALL)})
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
+    names = [note for note in figure.layout.annotations if LINE_NAME.fullmatch(note.text or "")]
+    for note, shift in zip(names, _shifts(figure, [note.y for note in names], LESSON / _SMALL), strict=True):
+        note.yshift = shift
     return figure
 
 
@@ -293,16 +296,14 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
         figure: its height and margins are set.
     """
     listed = sorted(ends)
-    tall = figure.layout.height - _LITTLE - figure.layout.margin.b
     shares = [min(max(share, 0.0), 1.0) for share, *_ in listed]
-    heights = stacked((tall * share for share in shares), _LINE, tall + _LINE / 2)
-    for share, height, (_, name, colour) in zip(shares, heights, listed, strict=True):
+    for share, shift, (_, name, colour) in zip(shares, _shifts(figure, shares), listed, strict=True):
         figure.add_annotation(
             x=1,
             xref="paper",
             y=share,
             yref="paper",
-            yshift=height - tall * share,
+            yshift=shift,
             showarrow=False,
             xanchor="left",
             yanchor="middle",
@@ -312,6 +313,13 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
         )
     wide = max(len(name) for _, name, _ in listed) if listed else 0
     return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide), "t": _LITTLE})
+
+
+def _shifts(figure: go.Figure, shares: Sequence[float], times: float = 1.0) -> list[float]:
+    """How far each name is moved up from its line's end [px], for names whose type is so many times as large."""
+    tall, line = figure.layout.height - _LITTLE - figure.layout.margin.b, _LINE * times
+    heights = stacked((tall * share for share in shares), line, tall + line / 2)
+    return [height - tall * share for share, height in zip(shares, heights, strict=True)]
 
 
 def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go.Figure:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 import segno
 
+from dpgp_core.arrays import FloatArray
 from dpgp_core.figures import sheet
 from dpgp_core.table import Dataset
 from pages._ui import left_out
@@ -76,6 +77,29 @@ def errors_alt(data: Dataset, cost: Cost) -> str:
     )
 
 
+RISK_DOTS = "Each dot is 1 in 20 releases: how likely the fact is after it, at most. Dotted: before."
+
+
+def risk_dots_alt(after: FloatArray) -> str:
+    """Text alternative of the dots of beliefs."""
+    least, most = (text.number(100 * float(each)) for each in (after[0], after[-1]))
+    return f"{RISK_DOTS} From {least} % after the 1 in 20 that speak most against it to {most} % after those most for."
+
+
+def error_dots_caption(cost: Cost, epsilon: float) -> str:
+    """What the dots of the errors are."""
+    found = len(cost.simulated[CURVE_EPSILONS.index(epsilon)])
+    dot = "one simulated release" if found <= decision.DOTS else f"1 in {decision.DOTS} simulated releases"
+    return f"Each dot is the error of {dot}. Blue: without privacy."
+
+
+def error_dots_alt(cost: Cost, epsilon: float) -> str:
+    """Text alternative of the dots of the errors."""
+    errors = cost.simulated[CURVE_EPSILONS.index(epsilon)]
+    least, most = (cost.with_unit(float(each)) for each in (errors.min(), errors.max()))
+    return f"{error_dots_caption(cost, epsilon)} From {least} to {most} at epsilon {epsilon:g}."
+
+
 def brief(
     chosen: Decision,
     data: Dataset,
@@ -128,7 +152,7 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
     plain = float(scale.convert(left_out.without_privacy(contest.model.dataset, contest.model)))
     with frame.growing() as fresh:
         for curve, folds in compute.growing(contest, chosen.mechanism):
-            curve_cost = Cost(scale.convert(curve.mean), plain, scale)
+            curve_cost = Cost(scale.convert(curve.mean), plain, scale, scale.convert(curve.errors))
             if folds < FOLDS:
                 with fresh():
                     picture = decision.errors_figure(curve_cost, chosen.draw.epsilon)

@@ -61,6 +61,10 @@ _OFTEN = 0.1
 CLOSE = 1.25  # times the error without privacy, at most, of a recommendation
 TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _HEIGHT = 310
+DOTS = 20  # of a picture of dots, at most
+_DOTS_HEIGHT, _LEAST_ROWS = 150, 6  # px, and dots that fit above each other
+_COLUMNS = 45  # places along an axis where dots are piled
+_LEAST = 0.01  # per cent: smaller beliefs are drawn there
 
 
 @dataclass(frozen=True)
@@ -93,11 +97,19 @@ def moved(draw: Draw, prior: float, family: Family) -> Moved:
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """Errors of a method in a scale: over ``CURVE_EPSILONS``, and without privacy."""
+    """Errors of a method in a scale: over ``CURVE_EPSILONS``, and without privacy.
+
+    Attributes:
+        errors: expected (E,).
+        nonprivate: when nothing is hidden.
+        scale: of all of them.
+        simulated: of each simulated release (E, D).
+    """
 
     errors: FloatArray
     nonprivate: float
     scale: Scale
+    simulated: FloatArray
 
     def at(self, epsilon: float) -> float:
         """The error at an epsilon of the curve."""
@@ -247,6 +259,53 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
     figure.update_traces(meta=NOT_PRIVATE)
     figure.update_yaxes(title=f"error [{cost.scale.unit}]", range=[0, top])
     return named_lines(_against_epsilon(figure, epsilon))
+
+
+def after_each(draw: Draw, prior: float, family: Family) -> FloatArray:
+    """Mean belief after each twentieth of all releases (``DOTS``,), from those that speak most against a fact.
+
+    In the worst case that the trade-off allows. The mean of all of them is the belief beforehand.
+    """
+    shares, noise = np.arange(1, DOTS) / DOTS, tradeoff(draw, family)
+    true = [share * telling_beliefs(prior, float(share), noise).high for share in shares]  # the most telling first
+    return np.asarray(np.diff([0.0, *true, prior])[::-1] * DOTS)
+
+
+def belief_dots(beliefs: FloatArray, prior: float) -> go.Figure:
+    """Beliefs of ``after_each`` as dots, with the one beforehand."""
+    figure = go.Figure()
+    rows = _dots(figure, np.maximum(100 * beliefs, _LEAST), "1 in 20 releases", RISK, log=True)
+    figure.add_vline(x=100 * prior, line={"color": TRUTH, "width": 2, "dash": "dot"})
+    figure.update_xaxes(title="chance afterwards [%]", range=[math.log10(_LEAST), 2], **ticked((0.01, 0.1, 1, 10, 100)))
+    return _finish_dots(figure, rows)
+
+
+def error_dots(cost: Cost, epsilon: float) -> go.Figure:
+    """Errors of the simulated releases at an epsilon as dots, at most ``DOTS``, with the one without privacy."""
+    errors = cost.simulated[CURVE_EPSILONS.index(epsilon)]
+    if len(errors) > DOTS:
+        errors = np.quantile(errors, (np.arange(DOTS) + 0.5) / DOTS)
+    figure, top = go.Figure(), max(4 * cost.nonprivate, float(errors.max()))  # as the errors against epsilon, or wider
+    rows = _dots(figure, errors, "simulated release", PRIVATE, top=top)
+    figure.add_vline(x=cost.nonprivate, line={"color": NON_PRIVATE, "width": 2})
+    figure.update_traces(meta=NOT_PRIVATE)
+    figure.update_xaxes(title=f"error [{cost.scale.unit}]", range=[0, 1.02 * top])
+    return _finish_dots(figure, rows)
+
+
+def _dots(figure: go.Figure, values: FloatArray, name: str, colour: str, *, log: bool = False, top: float = 1.0) -> int:
+    """Values as dots, piled where they are less than a dot's width apart; returns the height of the highest pile."""
+    along = (np.log10(values) - math.log10(_LEAST)) / (2 - math.log10(_LEAST)) if log else values / top
+    columns = np.round(np.clip(along, 0, 1) * _COLUMNS).astype(int)
+    heights = [int((columns[:at] == column).sum()) + 1 for at, column in enumerate(columns)]
+    marker = {"color": colour, "size": 9}
+    figure.add_scatter(x=values, y=heights, name=name, mode="markers", marker=marker, showlegend=False)
+    return max(heights)
+
+
+def _finish_dots(figure: go.Figure, rows: int) -> go.Figure:
+    figure.update_yaxes(visible=False, range=[0, max(rows, _LEAST_ROWS) + 1])
+    return finish(figure, _DOTS_HEIGHT).update_layout(margin={"t": 10})
 
 
 def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from dpgp_core.bayes.cells import CellGrid
+from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model
+from dpgp_core.bayes.queries import StageMeasurement
 from dpgp_core.bayes.readers import measured_of
 from dpgp_core.bayes.reading import columns_of, read, refit
 from dpgp_core.gp.regression import posterior
@@ -47,6 +50,35 @@ def test_the_prediction_contains_the_local_dispersion(reading):
     without = replace(reading, measured=reading.measured._replace(distances=None)).at(X_TEST).curve
     assert without.outcomes is None
     np.testing.assert_array_equal(without.means, found.means)
+
+
+def test_privacy_noise_is_a_part_of_the_curves_variance(reading):
+    """It does not hang on other places."""
+    noise, total = reading.noise_variance(X_TEST), reading.at(X_TEST).curve.variance[0]
+    assert (noise > 0).all()
+    assert (noise < total).all()
+    np.testing.assert_allclose(reading.noise_variance(X_TEST[2:3]), noise[2:3], rtol=1e-6)
+
+
+def test_privacy_noise_is_what_exact_answers_would_take_off_the_variance():
+    """Of one model and one stage, where both variances follow from the covariance of the sums alone."""
+    filtered, stage = one_stage()
+    posterior = filtered.read([stage])
+    exact = filtered.read([stage._replace(noise_multiplier=1e-3 * stage.noise_multiplier)])
+    expected = filtered.predict(posterior).variances[0, 0] - filtered.predict(exact).variances[0, 0]
+    np.testing.assert_allclose(filtered.noise_variance(posterior, [stage]), expected, rtol=1e-6)
+    nearly = stage._replace(noise_multiplier=1e-4)
+    none = filtered.noise_variance(filtered.read([nearly]), [nearly])
+    assert (none < 1e-4 * expected).all()
+
+
+def one_stage():
+    """A filter of one model, without change points, and a stage that measures each of its eight cells."""
+    cells = CellGrid(box=((0.0, 10.0),), per_side=8)
+    filtered = filter_of(MODELS[1:], cells, 400, 2.0, change_points=False).with_counts(known_counts(np.full(8, 50.0)))
+    zero, half = np.zeros(len(cells.nodes)), np.full(8, 2.0)
+    z = 20 * np.sin(np.arange(8.0))
+    return filtered.at(X_TEST), StageMeasurement(np.eye(8), -half, half, 3.0, zero, z)
 
 
 def test_predictions_do_not_depend_on_other_inputs(reading):
