@@ -50,7 +50,7 @@ class CellGrid:
         periods: period of each input; () if none has one.
 
     Raises:
-        ValueError: there are no or more than 3 numerical sides, or fewer than 2 cells along each.
+        ValueError: the number of numerical sides is not 1, 2 or 3, or there are fewer than 2 cells along each.
     """
 
     box: tuple[tuple[float, float], ...]
@@ -109,7 +109,7 @@ class CellGrid:
         return Grid(box=self.sides, bins=self.shape).index(self._lifted(X))
 
     def at(self, X: FloatArray) -> Interpolation:
-        """Return the interpolation at X (n, D) that is linear between nodes, and exact along categories."""
+        """Return the interpolation at X (n, D) that is linear between nodes, and never between categories."""
         coordinates = self._along(X, self.node_shape).T - 0.5
         levels = list(level_columns(self.sides))
         coordinates[levels] = np.rint(coordinates[levels])
@@ -124,7 +124,7 @@ class CellGrid:
         return np.asarray(means.reshape((self.size, *values.shape[1:])))
 
     def even_averages(self, values: FloatArray) -> FloatArray:
-        """Return the same means for records that are spread evenly over each cell, whatever is known of them."""
+        """Return the same means for records that are spread evenly over each cell, even if locations are known."""
         return CellGrid.averages(self, values)
 
     @property
@@ -211,13 +211,13 @@ class CellGrid:
         return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
 
     def _along(self, X: FloatArray, counts: Sequence[int]) -> FloatArray:
-        """Return distances from the low end of each side (n, D + K), in units of 1 / counts of the side."""
+        """Return distances from the low end of each side (n, D + K), if side d is divided into counts[d] units."""
         low, high = np.array(self.sides).T
         return np.asarray((self._lifted(X) - low) / (high - low) * counts)
 
     @property
     def _split(self) -> tuple[int, ...]:
-        """Shape in which the nodes of a cell have axes of their own: cells and nodes per cell, side by side in turn."""
+        """Shape with two axes for each side: the cells along it, and the nodes of each cell along it."""
         return split_by_cell(self.shape, self.node_shape)
 
     def _points(self, counts: Sequence[int]) -> FloatArray:
@@ -248,7 +248,7 @@ class NodeWeights(NamedTuple):
     steps: tuple[int, ...]
 
     def terms(self) -> Iterator[tuple[IndexArray, FloatArray]]:
-        """For each node of a cell in turn, yield its index and its weight L for every record, each of shape (n,)."""
+        """Yield the terms of the sum: for each node of a cell, its index and weight L for every record, both (n,)."""
         for nodes in product(*(range(len(each)) for each in self.along)):
             offset = sum(i * step for i, step in zip(nodes, self.steps, strict=True))
             yield self.first + offset, math.prod(each[i] for i, each in zip(nodes, self.along, strict=True))
@@ -265,9 +265,9 @@ def lagrange(t: FloatArray) -> FloatArray:
 class LocatedGrid(CellGrid):
     """Cells in which the locations of the records are known: means over a cell are means over its records.
 
-    With f as in ``NodeWeights``, the sum of f(x_j) over the records of a cell is sum_i f_i sum_j L_i(x_j). Of the
-    locations, one number for each node is therefore sufficient. Such means are exact for polynomials of second degree;
-    the variation of a rough curve between the nodes is accounted for by ``ModelSet.feature_error``.
+    With f as in ``NodeWeights``, the sum of f(x_j) over the records of a cell is sum_i f_i sum_j L_i(x_j), so that the
+    locations enter only through one number for each node. Such means are exact for polynomials of second degree. The
+    variation of a rough curve between the nodes is part of the variance within a cell (``ModelSet.feature_error``).
 
     Args:
         places: sum_j w_j L_i(x_j) over the records of the cell of each node (F,), with w_j their weights. Public.
@@ -331,7 +331,7 @@ def located_grid(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | No
 
 
 def grid_from_moments(grid: CellGrid, positions: FloatArray, squares: FloatArray) -> LocatedGrid:
-    """Return the grid with locations of which only the first two moments within each cell are known.
+    """Return the grid with locations, if only their first two moments within each cell are known.
 
     If t - 1/2 has the mean m and the mean square q over the records of a cell, the means of the three Lagrange
     polynomials are 4.5 q - 1.5 m, 1 - 9 q and 4.5 q + 1.5 m. For several sides, products of these are taken.

@@ -69,7 +69,7 @@ from .tuning import TUNING
 
 Columns = CellGrid | Clusters
 """Columns of a strategy: cells of the box, or clusters of records with public inputs."""
-_SEEN = 1.96  # standard deviations of the noise that outliers must exceed to be seen
+_SEEN = 1.96  # number of standard deviations of the noise above which outliers are noticed
 # errors that linear algebra raises for values that are not finite, or for matrices that are not definite
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)
 _EXACT = 1e-3  # noise of an exact answer over that of a released one
@@ -142,11 +142,11 @@ class Filter:
     def least_noise(self) -> float:
         """Smallest variance of an outcome about the curve in any model, in squared model units.
 
-        If the bounds are far wider than the residuals, the squared residuals may imply an even smaller variance, which
-        is then used for the moments of clipping. Otherwise a model with a larger standard deviation sigma would assume
-        that an interval which ends c sigma above the curve lowers the mean of the sums by
-        sigma (phi(c) - c Phi(-c)), although no outcome is clipped there, and the curve would be confidently wrong by
-        this amount.
+        If the bounds are far wider than the residuals, the squared residuals may imply an even smaller variance. This
+        smaller variance then replaces that of the models in the moments of clipping. A model with a standard deviation
+        sigma assumes that an interval ending c sigma above the curve reduces the mean of clipped outcomes by
+        sigma (phi(c) - c Phi(-c)). If sigma is too large, no outcome is clipped there in truth, and the curve would be
+        confidently wrong by this amount.
         """
         return float(self.models.noise_variance.min())
 
@@ -603,15 +603,20 @@ class Filter:
         return filtered.after(filtered.prior(), query), usual
 
     def unseen_outliers(self, posterior: Posterior, stages: Sequence[StageMeasurement]) -> float:
-        """Largest share of the records that may be outliers hidden by the noise; 0 if intervals contain them.
+        """Return the largest share of the records that may be outliers without being noticed.
 
-        Narrow intervals determine the curve of all other records, and only sums that clip nothing also show how many
-        records are far from it. If a share p of the records of every column lies 2 h away, it moves B x of such a stage
-        by p B v with v_c = 2 h n_c / u_c. Outliers are seen if this exceeds ``_SEEN`` standard deviations of the noise,
+        Sums in narrow intervals hardly depend on outliers; only sums that clip nothing show them. If a share p of the
+        records of every column is 2 h away from the curve, B x of such a stage changes by p B v with
+        v_c = 2 h n_c / u_c. This is noticed if it exceeds ``_SEEN`` standard deviations of the noise,
 
             p^2 sum_i |B_i v_i|^2 / s_i^2 > _SEEN^2.
 
-        Where no stage clips, or where the squared residuals identify outliers, the intervals of the curve contain them.
+        The share is 0 if no stage clips, or if the squared residuals identify outliers, because intervals then account
+        for them. It is 1 if every stage clips.
+
+        Args:
+            posterior: the posterior given all stages.
+            stages: all stages.
         """
         clipped, information = False, 0.0
         for stage in stages:

@@ -63,11 +63,11 @@ class Tuning:
 
     # Stages by default [inputs].
     stages: int = 6
-    # Stages if there are fewer than ``few`` people to a unit of noise, n / s: intervals then stay as wide as the bounds
+    # Stages if n / s, the number of people over the noise multiplier, is below ``few``: intervals then stay wide
     # [!Kung heights, epsilon 0.3, n / s = 20: error 18.4 cm in two stages, 17.6 in three and 17.8 in six].
     stages_of_few: int = 3
     few: float = 30
-    # n / s from which locations in cells are measured: with fewer people, noise would leave them open [inputs].
+    # n / s from which locations within cells are measured: with fewer people, the noise on them is too large [inputs].
     many_to_locate: float = 100
 
     # ---- model.py: curves and noise
@@ -94,16 +94,16 @@ class Tuning:
     least_rough_share: float = 0.05
     # Shortest lengthscale of rough curves if there are groups; shorter ones cost time [groups].
     rough_with_groups: float = 1 / 4
-    # Two and three inputs: lengthscales of one input that matters most, and of effects that add up; lengthscale of the
-    # inputs that matter less, and of those that do not matter, over the sides; share of the variance of effects that
-    # add up that is joint; weight of each such kernel [planes].
+    # Two and three inputs, see ``models_of_inputs``: lengthscales of the most important input and of additive effects,
+    # lengthscale of the other inputs, and one that removes the effect of an input, all over the sides of the box; share
+    # of the variance of additive models that is joint; prior weight of each model [planes].
     scales_of_inputs: tuple[float, ...] = (1 / 16, 1 / 8, 1 / 4)
     slow: float = 1.0
     constant: float = 1e3
     joint_share: float = 0.1
     weight_of_inputs: float = 0.5
-    # Shortest lengthscale of three inputs, whose cells are a sixth of a side; and fewer noises, because there are more
-    # kernels [three inputs: seconds].
+    # Shortest lengthscale for three inputs, whose cells are a sixth of a side wide, and their noise standard deviations,
+    # which are fewer because there are more kernels [three inputs: seconds].
     shortest_of_three: float = 1 / 8
     noise_sds_of_three: tuple[float, ...] = (1 / 64, 1 / 16, 1 / 4, 1.0)
     # Standard deviations of outcomes about the curve, over h [outcomes; none can exceed h].
@@ -195,18 +195,20 @@ class Tuning:
     density_lengthscale: float = 0.15
     density_variance: float = 2.0
     density_shared: float = 0.5
-    # Variance tau of a cell's own records over its mean squared [fit: with values ten times apart, counts of log-normal
-    # inputs had a misfit of 2.4, which widened intervals by half; with these it is 0.9 to 1.2].
+    # Variance tau of the count of a cell, independent of other cells, over its squared mean [fit: with values ten times
+    # apart, counts of log-normal inputs had a misfit of 2.4, which widened intervals by half; with these it is 0.9 to
+    # 1.2].
     roughness: tuple[float, ...] = (0.0, *(0.001 * 2.0**k for k in range(17)))
     # Smallest tau with which cells may be empty [inputs: towns, few places].
     roughness_of_empty: float = 0.25
     # Mean of full cells over n / M, the smallest one as a power of two [inputs: one mean for all gave the records of
     # full cells to empty ones].
     smallest_full_cell: int = -3
-    # Cells added to each mean, and by the noise over n / M [inputs].
+    # Dirichlet prior of the shares of these means: number of cells added to each, at least this many, or this multiple
+    # of the noise over n / M if that is larger [inputs].
     full_cells: float = 0.1
     full_cells_by_noise: float = 0.15
-    # Share of the variance within a cell that stays open when its mean location is known [fit].
+    # Share of the variance within a cell that stays unknown even if the mean location is known exactly [fit].
     open_within: float = 0.02
 
     # ---- clipping.py
@@ -217,9 +219,9 @@ class Tuning:
     widths: tuple[float, ...] = (1.0, 4.0, math.inf)
     # Smallest width of an interval, over the range [outcomes: bounds far wider than the outcomes vary].
     narrowest: float = 1e-3
-    # Share of what a stage saves by which a wider interval may be worse. If it were a share of the risk that is left,
-    # the widest would always be taken where noise leaves most of it [food expenditure by income, 235 households,
-    # epsilon 0.2: error 187 instead of 155].
+    # Share of the risk reduction of a stage by which the risk of a wider interval may exceed the smallest risk. As a
+    # share of the remaining risk it would always select the widest interval if there is much noise [food expenditure by
+    # income, 235 households, epsilon 0.2: error 187 instead of 155].
     tied: float = 0.1
     # Clipping bias: its size over the residual standard deviation, the part of it that is left in wide intervals, and
     # the share of its variance that all stages have in common [calculation: table in clipping.py; outcomes].
@@ -233,7 +235,8 @@ class Tuning:
 
     # Clipping threshold A of the squares over the predictive standard deviation [outcomes].
     threshold: float = 3.0
-    # The same at most once sigma is known, that is once the variance of log sigma^2 is below ``known`` [random_worlds].
+    # Largest value of the same once sigma is known, that is once log sigma^2 has a variance below ``known``
+    # [random_worlds].
     wide_threshold: float = 9.0
     known: float = 0.25
     # Prior of sigma / h: median, and standard deviation of its logarithm [outcomes].
@@ -241,14 +244,15 @@ class Tuning:
     usual_spread: float = 1.0
     # Shares of outliers that are distinguished [random_worlds; convention: a factor of two apart].
     outlier_shares: tuple[float, ...] = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
-    # Log likelihood by which they must explain the squares better; without outliers one release in a hundred reaches it
-    # by chance [random_worlds].
+    # Log likelihood ratio above which outliers are assumed; without outliers, one release in a hundred exceeds it by
+    # chance [random_worlds].
     outlier_gain: float = 4.0
     # Share of the smaller of two groups, which are as likely as normal outcomes [random_worlds].
     two_groups: float = 0.2
-    # Relative standard deviation of what a share of outliers adds, as it is not the same at every A [random_worlds].
+    # Relative standard deviation of the sum of squares if there are outliers, because the model of a single distance is
+    # only approximate [random_worlds].
     outlier_spread: float = 0.3
-    # Relative standard deviation of other sums of squares, because residuals are not normal [outcomes].
+    # The same without outliers, because residuals are not exactly normal [outcomes].
     square_spread: float = 0.1
     # Variance of a clipped square over sigma^4: 2 for normal outcomes, more for heavy tails [outcomes].
     peaked: float = 10.0
@@ -266,8 +270,8 @@ class Tuning:
     dispersion_shared: tuple[float, ...] = (0.5,)
     # Standard deviations of a / A about its mean, over half its range [calculation: 0.6 for normal outcomes].
     dispersion_noise_sds: tuple[float, ...] = (0.25, 0.5)
-    # Coefficient of variation of the noise variance over the records, from which the stages are read again with it
-    # [bayes_tails, outcomes].
+    # Coefficient of variation of the local noise variance over the records above which the stages are read again with
+    # it [bayes_tails, outcomes].
     uneven: float = 1.0
     # Least noise variance in a column over its mean [convention: standard deviations that differ tenfold].
     least_relative_noise: float = 0.01
