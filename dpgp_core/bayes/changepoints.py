@@ -16,8 +16,8 @@ w_i = L_i^-1 (z_i - E z_i), and Q_i the rows that the stage appends to the state
 
     G_i = L_i^-1 (B_i D_i phi - H_i sum_(j < i) Q_j^T G_j).
 
-Heights b add G_i b to w_i, and subtract sum_i Q_i^T G_i b from the state's mean once they are accounted for. So
-w = G b + N(0, I) is a sparse regression on J columns. The single effects are fitted in turn, each given the expectation
+Given the heights b, the mean of w_i is G_i b, and the mean of the state is smaller by sum_i Q_i^T G_i b. Hence
+w = G b + N(0, I) is a sparse regression on J columns. Its effects are fitted one at a time, each given the expectation
 of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With q = G^T (w - G E b of the
 others) and S_j = |g_j|^2,
 
@@ -161,14 +161,14 @@ class ChangePoints:
         return total.reshape(len(squares), len(X), len(X))
 
     def _seen_from(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
-        """Return where the sums show f, as seen from X (n, D), in two cases of which each applies to a share.
+        """Split phi at X (n, D) into a part that the sums determine and an unknown part, which depends on u.
 
         A sum over records that are spread over a column does not determine where in it a step is, so that all of
         phi(X) is unknown. If all records are at one location, the sum shows f there wherever the step is, and only
-        the difference between this location and X is unknown.
+        the difference between this location and X is unknown. Between these two cases, each applies to a share.
 
         Returns:
-            For each case: its share (n,), phi where f is shown (n, J), and phi at X minus that (n, J).
+            For each of the two cases: its share (n,), phi where f is determined (n, J), and the rest of phi (n, J).
         """
         phi, cells = self.at(X), self.grid.index(X)
         spread, people = self.spread[cells], self.at_mean_location[cells]

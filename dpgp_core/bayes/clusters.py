@@ -36,7 +36,7 @@ _BLOCK = 1 << 20  # number of distances that are in memory at a time
 class Clusters:
     """M boxes that contain all records, with the weights of their m nodes in means over their records. Public.
 
-    A cluster has the same attributes as a ``CellGrid``, of which S counts inputs and phases here.
+    The class has the interface of ``cells.LocatedGrid``. S is the number of sides, that is of inputs and phases.
 
     Args:
         box: declared (low, high) of each of the D inputs, or its categories.
@@ -236,8 +236,9 @@ def _numbers(sides: Sequence[Interval]) -> list[int]:
 def uses_clusters(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     """Whether the columns of records with public inputs X (n, D) are clusters and not equal cells.
 
-    Equal cells exist for one to three numerical sides. They are used for more than ``TUNING.most_clustered`` records on
-    two or three sides, and if there are categories or periods; but never for at most ``max_clusters`` distinct places.
+    Clusters are always used for at most ``max_clusters`` distinct places, for one input without a period, and for inputs
+    with more than three numerical sides, because equal cells exist for one to three only. Otherwise equal cells are
+    used if there are categories or periods, or more than ``TUNING.most_clustered`` records.
     """
     sides = lifted_box(box, periods)
     numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods

@@ -1,6 +1,7 @@
 """Numbers of records in columns: their posterior given noisy counts, or the numbers themselves if inputs are public.
 
-The same for the locations of records within cells. The uncertainty of both enters the reading of the sums (``state``).
+The module also reads noisy sums of the locations of records within cells. The uncertainty of counts and locations is
+part of the moments of the sums, see ``state``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Counts(NamedTuple):
 
     @property
     def nonnegative(self) -> FloatArray:
-        """Expected numbers n^, or 0 if they are negative (M,), as variances and shares of the records need them."""
+        """Expected numbers n^, or 0 if they are negative (M,), for use in variances and in shares of the records."""
         return np.maximum(self.mean, 0.0)
 
 
@@ -148,11 +149,16 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
         p(m | empty) = phi(m / sqrt v) / sqrt v,
         p(m | k) = r_k exp(r_k (r_k v / 2 - m)) Phi((m - r_k v) / sqrt v),
 
-    and in the second case N is normal with mean m - r_k v and variance v, truncated at 0.
+    and given k, N is normal with mean m - r_k v and variance v, truncated at 0.
 
-    The pi are their posterior mode under a Dirichlet prior, found by expectation and maximisation (Dempster, Laird &
-    Rubin 1977). With one mean for all full cells, 21 cells of 40 records next to one of 2,100 were judged empty.
-    Correlations stay as they were, and the sum is n.
+    The probabilities pi are the posterior mode under a Dirichlet prior, found by expectation and maximisation
+    (Dempster, Laird & Rubin 1977). Several means are needed: with a single one, 21 cells of 40 records next to one of
+    2,100 were judged empty. The result has the correlations of K and the sum n.
+
+    Args:
+        mean, K: mean (M,) and covariance (M, M) of the Gaussian posterior.
+        V: prior variances (M,) with which it was computed.
+        n: sum of the counts.
     """
     M, variance = len(mean), np.maximum(K.diagonal(), _TINY**2 * V)
     v = 1 / np.maximum(1 / variance - 1 / V, _TINY / V)

@@ -23,16 +23,16 @@ All models are computed together: every array has a leading axis of the A models
 same kernel share everything that does not depend on the noise variance. Kernels with fewer features than others are
 padded with features that are 0.
 
-Two parts of the noise are the same in every stage. If each stage had its own, they would be averaged away:
+Two parts of the noise are the same in every stage. If they were treated as independent, they would be averaged away:
 
 * The clipping noise of a record, because the same e_j is clipped to nearly the same interval in every stage. Its usual
   amount, kappa alpha^2 noise variance with kappa = extra / (alpha^2 v) for a residual N(0, v) clipped to
   +-``TUNING.clip`` sqrt v, is part of eta. The rest contains only the excess over it.
 * The locations of records within a column. Whether these share one location is unknown. The state assumes that they do,
-  so that intervals cover the curve. The evidence must not assume it: for a short lengthscale the variance of f within a
-  column is large, sums over records that are spread over the column do not vary by as much, and short lengthscales
-  would be ruled out by hundreds of nats. The evidence is therefore the mean of the densities under four shares of this
-  variance, each of which is the same in all stages i,
+  so that intervals cover the curve. The evidence must not assume it. For a short lengthscale the variance of f within a
+  column is large, and sums over records that are spread over the column would vary much less than assumed, so that
+  short lengthscales would be ruled out by hundreds of nats. The evidence is therefore the mean of the densities under
+  four shares of this variance, each of which is the same in all stages i,
 
     p(z) = 1/4 sum_share prod_i N(z_i; B_i E x_i, S_i - (1 - share) B_i diag(place_i) B_i^T).
 

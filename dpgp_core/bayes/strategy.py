@@ -93,8 +93,8 @@ def representative_models(models: ModelSet, weights: FloatArray, among: IndexArr
 def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel:
     """Return the risk model of the sums, in which columns are weighted by their shares W of the records.
 
-    Relative to the independent noise D, K is I + V diag(values) V^T. Only eigenvectors V with values of at least
-    ``TUNING.kept_eigenvalue`` are kept, and of the targets F W^(1/2) their part in the span of these.
+    With D the independent noise, K = D^(1/2) (I + V diag(values) V^T) D^(1/2). Only eigenvectors V with absolute values
+    of at least ``TUNING.kept_eigenvalue`` are kept, and the targets D^(-1/2) F W^(1/2) are projected onto their span.
 
     Args:
         moments: of the sums and the curve.

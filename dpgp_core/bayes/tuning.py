@@ -102,8 +102,8 @@ class Tuning:
     constant: float = 1e3
     joint_share: float = 0.1
     weight_of_inputs: float = 0.5
-    # Shortest lengthscale for three inputs, whose cells are a sixth of a side wide, and their noise standard deviations,
-    # which are fewer because there are more kernels [three inputs: seconds].
+    # Shortest lengthscale for three inputs, whose cells are a sixth of a side wide, and noise standard deviations for
+    # three inputs, which are fewer because there are more kernels [three inputs: seconds].
     shortest_of_three: float = 1 / 8
     noise_sds_of_three: tuple[float, ...] = (1 / 64, 1 / 16, 1 / 4, 1.0)
     # Standard deviations of outcomes about the curve, over h [outcomes; none can exceed h].
