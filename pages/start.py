@@ -49,7 +49,7 @@ with others:
     pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT), budgets)
     frame.table(budgets, "published_budgets")
 with rest:
-    for page, question in menu.cards():  # they keep the state in the address
+    for page, question in menu.cards():  # so that the address keeps their state
         st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
 with python:
     in_python.draw(studies.decision(chosen))
@@ -57,7 +57,7 @@ with lesson:
     frame.lessons("start", decision.LESSONS)
 frame.guarantee_card(promise.guarantee(draw, family), brief.CARD_NOTE)
 
-# Last, as errors take longest where they are not in the cache: all the rest can be read meanwhile.
+# Last, because errors that are not in the cache take longest; everything else can be read meanwhile.
 with errors:
     cost, numbers = brief.cost(chosen, data) if chosen.overlay else None, tables.of_figure(believed)
     if cost:

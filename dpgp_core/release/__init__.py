@@ -1,6 +1,4 @@
-"""Real releases: a declared specification, exact noise from the operating system, and a zip with all that may be
-published.
-"""
+"""Real releases: a declared specification, exact noise from the operating system, and a zip that may be published."""
 
 from ..mechanisms.catalogue import KERNEL_NAMES
 from ..reading.rows import column_names

@@ -1,6 +1,4 @@
-"""Write a release as a zip: values, a card with the guarantee, the measured numbers, and a script that repeats the
-release.
-"""
+"""Write a release as a zip: values, a card with the guarantee, measured numbers, and scripts that read or repeat it."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest date that a zip can hold; the 
 
 _ON_THE_CARD = (900, 380)  # px of the figure
 _BLAMED = 0.05  # false-alarm rate at which the trade-off curve is quoted
-_LEAST_DELTA = 1e-12  # a pure promise holds at any
+_LEAST_DELTA = 1e-12  # the guarantee of a pure mechanism holds at every delta
 _NOISE = (
     "whole numbers plus discrete noise from the operating system's randomness, sampled exactly; nothing but the "
     "numbers measured was computed from private values, and everything else in this folder follows from them"
@@ -214,9 +212,7 @@ def csv_text(columns: Mapping[str, Sequence[str]]) -> str:
 
 
 def published_columns(published: Published) -> dict[str, list[str]]:
-    """Return the columns of the released table: inputs, value, interval ends, centiles, and whether the value is
-    useful.
-    """
+    """Return the columns of the released table: inputs, values, ends of intervals, centiles, and what is useful."""
     columns = dict[str, list[str]]()
     for each, values in zip(published.spec.columns, published.X_test.T, strict=True):
         columns[each.name] = [quoted(each.text(value)) if each.levels else each.text(value) for value in values]

@@ -1,6 +1,4 @@
-"""Read a published release from its files, and check that its values follow from its measured numbers. No budget is
-spent.
-"""
+"""Read a published release from its files, and check that its values follow from its measured numbers."""
 
 from __future__ import annotations
 
@@ -97,16 +95,14 @@ class LoadedRelease:
         return np.column_stack([values[name] for name in names])
 
     def predict(self, X: FloatArray) -> FloatArray:
-        """Return the curve (P,) at X (P, D), clipped to the bounds, in the output's unit; logarithms if these were
-        measured.
-        """
+        """Return the curve (P,) at X (P, D), clipped to the bounds, in the output's unit or as measured logarithms."""
         return np.asarray(self.prediction(X).values[0])
 
     def interval(
         self, X: FloatArray, level: float = 0.95, of: IntervalTarget = "function"
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the ends (P,), (P,) of an interval that covers the curve, or one further output, with probability
-        ``level``.
+        """Return the ends (P,), (P,) of an interval that covers the curve, or one further output, with this
+        probability.
 
         Raises:
             ValueError: level is outside (0, 1).
@@ -127,9 +123,7 @@ class LoadedRelease:
         return np.asarray(self.prediction(X).quantile(probability, of)[0])
 
     def probability_above(self, level: float, X: FloatArray, of: IntervalTarget = "function") -> FloatArray:
-        """Return the probability (P,) at X (P, D) that the curve, or one further output, exceeds a value in the
-        output's unit.
-        """
+        """Return the probability (P,) that the curve at X (P, D), or one further output, exceeds a level."""
         return np.asarray(self.prediction(X).probability_above(level, of)[0])
 
     def difference(self, first: str, second: str, X: FloatArray, *, of: str | None = None) -> Difference:
@@ -218,8 +212,7 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
 
 
 def load(path: str | Path) -> LoadedRelease:
-    """Read a published release from its zip, from the folder it was unpacked to, or from ``statistics.npz`` in that
-    folder.
+    """Read a published release: its zip, the folder it was unpacked to, or ``statistics.npz`` in that folder.
 
     No budget is spent, and nothing in the files is executed.
 
@@ -315,8 +308,7 @@ _FINEST, _COARSEST = 1e-40, 1e15  # smallest and largest step of rounding, for t
 
 
 def check_folder(folder: Path) -> str:
-    """Compute the released values again from the measured numbers, compare them, and return a sentence about the
-    result.
+    """Compute the released values again from the measured numbers; return a sentence that says whether they agree.
 
     The private table is not needed, and no budget is spent.
 

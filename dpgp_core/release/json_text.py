@@ -1,4 +1,4 @@
-"""JSON that somebody wrote by hand or received, read strictly: configurations, and ledgers and promises that add up."""
+"""Read JSON strictly that somebody wrote by hand or received: configurations, ledgers and guarantees."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _LONGEST_WHOLE = 18  # digits; a longer whole number is read as a float
 
 
 def read_object(text: str | bytes, name: str, most: int = MAX_BYTES) -> dict[str, Any]:
-    """Read one JSON object.
+    """Read one JSON object, and refuse what Python's reader would accept although it is not JSON, or ambiguous.
 
     Args:
         text: UTF-8 bytes, or text.
-        name: of the text, to start the message with.
-        most: how long it may be.
+        name: name of the text, with which a message begins.
+        most: largest length of the text.
 
     Raises:
-        ValueError: it is longer than ``most``, not UTF-8, not JSON, not an object, or names a key twice.
+        ValueError: the text is longer than ``most``, is not UTF-8, not JSON or not an object, or repeats a key.
     """
     if len(text) > most:
         raise ValueError(f"{name} is larger than {most} bytes, the limit; is it the right file?")
@@ -49,7 +49,7 @@ def read_object(text: str | bytes, name: str, most: int = MAX_BYTES) -> dict[str
         problem = f"is not valid JSON at line {error.lineno}"
     except RecursionError:
         problem = "is nested too deeply"
-    except ValueError as error:  # of the hooks below
+    except ValueError as error:  # raised by the hooks below
         problem = str(error)
     else:
         if isinstance(value, dict):
@@ -59,7 +59,7 @@ def read_object(text: str | bytes, name: str, most: int = MAX_BYTES) -> dict[str
 
 
 def write_object(members: Mapping[str, Any], indent: int | None = 2) -> str:
-    """JSON text of an object: keys in the order given, numbers exact; in one line where nothing is indented.
+    """Return an object as JSON text with its keys in order and exact numbers; on one line if ``indent`` is None.
 
     Raises:
         ValueError: a number is infinite or undefined.
@@ -73,7 +73,7 @@ def write_object(members: Mapping[str, Any], indent: int | None = 2) -> str:
 
 
 def _check_keys(members: Mapping[str, Any], name: str, required: Sequence[str], optional: Iterable[str]) -> None:
-    """Raise ValueError unless the keys are all known and none that is required is missing."""
+    """Raise ValueError if a key is unknown, or a required one is missing."""
     keys = [*required, *optional]
     for key in members:
         if key not in keys:
@@ -82,7 +82,7 @@ def _check_keys(members: Mapping[str, Any], name: str, required: Sequence[str], 
         raise ValueError(f"{name} lacks {', '.join(missing)}; add it")
 
 
-# Hooks that refuse JSON which Python would read
+# Hooks that refuse what Python would read although it is not JSON
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -109,19 +109,20 @@ def _finite(digits: str) -> float:
 
 
 Reader = Callable[[str, object], Any]
-"""Reads the value of a name; ValueError for anything else."""
+"""Function that reads the value of a key, and raises ValueError if it is not valid."""
 
 
 def read_members(members: object, name: str, readers: Mapping[str, Reader], **left_out: Any) -> dict[str, Any]:
-    """Members of a JSON object, each by its reader.
+    """Read the members of a JSON object, each by its reader.
 
     Args:
-        name: of the object, to start the message with.
-        readers: of each member.
-        left_out: defaults of members that may be left out.
+        members: the object.
+        name: name of the object, with which a message begins.
+        readers: reader of each member, by key.
+        left_out: default values of members that may be left out.
 
     Raises:
-        ValueError: it is no object, a key is unknown or missing, or a value is none that can be.
+        ValueError: it is not an object, a key is unknown or missing, or a value is not valid.
     """
     if not isinstance(members, dict):
         raise ValueError(f"{name} must be a JSON object, got {checks.excerpt(members)}")
@@ -145,8 +146,8 @@ def _sentences(name: str, values: object) -> tuple[str, ...]:
 
 SCHEMA = 1
 MAX_ENTRIES = 100
-MAX_LEDGER_BYTES = 200_000  # of a file with a ledger; an entry takes 1,500
-_MOST = 1e6  # of an epsilon or mu
+MAX_LEDGER_BYTES = 200_000  # bytes of a file with a ledger; an entry takes 1,500
+_MOST = 1e6  # largest epsilon or mu
 _TOLERANCE = 1 + 1e-6
 _LETTERS = 2_000
 _LOSS_NUMBER, _TIMES = partial(checks.number, low=1e-12, high=_MOST), partial(checks.whole, low=1, high=10**9)
@@ -178,11 +179,11 @@ _LOSSES: dict[str, tuple[type[GaussianLoss | PureLoss | ApproximateLoss], dict[s
     "pure": (PureLoss, {"epsilon": _LOSS_NUMBER, "rho": _or_null(_LOSS_NUMBER), "times": _TIMES}),
     "approximate": (ApproximateLoss, _BUDGET | {"times": _TIMES}),
 }
-"""Of each kind its class, and its numbers as they are read, in the order of the class."""
+"""Class of each kind of privacy loss, and readers of its numbers in the order of the class."""
 
 
 def ledger_to_json(ledger: Ledger) -> str:
-    """The ledger as JSON text; ``ledger_from_json`` reads it back."""
+    """Return the ledger as JSON text, which ``ledger_from_json`` reads."""
     return write_object({"schema": SCHEMA, "ledger": ledger_to_object(ledger)})
 
 
@@ -190,7 +191,7 @@ def ledger_from_json(text: str | bytes) -> Ledger:
     """Read a ledger, or the ledger inside a ``release.json``.
 
     Raises:
-        ValueError: it is no such JSON, or an entry claims less than its loss amounts to.
+        ValueError: it is not such JSON, or an entry claims a smaller budget than its privacy loss has.
     """
     members = read_object(text, "the ledger", MAX_LEDGER_BYTES)
     if members.get("schema") != SCHEMA or "ledger" not in members:
@@ -199,7 +200,7 @@ def ledger_from_json(text: str | bytes) -> Ledger:
 
 
 def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
-    """The ledger as a JSON object; ``spent`` is for readers and is computed anew when it is read."""
+    """Return the ledger as a JSON object. Its ``spent`` is for readers; it is computed anew when the ledger is read."""
     limit = ledger.limit
     members = {
         "limit": limit and asdict(limit),
@@ -227,31 +228,35 @@ def ledger_from_object(value: object) -> Ledger:
 
 
 def entry_to_object(name: str, guarantee: Guarantee) -> dict[str, Any]:
-    """One release that was counted, as a JSON object."""
+    """Return one counted release as a JSON object."""
     return {"what": name, "guarantee": guarantee_to_object(guarantee)}
 
 
 def entry_from_object(value: object) -> tuple[str, Guarantee]:
-    """Read one release that was counted. Raises ValueError as ``ledger_from_json`` does."""
+    """Read one counted release.
+
+    Raises:
+        ValueError: see ``ledger_from_json``.
+    """
     readers: dict[str, Reader] = {"what": _sentence, "guarantee": lambda name, value: guarantee_from_object(value)}
     keys = read_members(value, "an entry of the ledger", readers)
     return keys["what"], keys["guarantee"]
 
 
 def guarantee_to_object(guarantee: Guarantee) -> dict[str, Any]:
-    """The promise as a JSON object, with the loss from which its accounting can be redone."""
+    """Return the guarantee as a JSON object, with the privacy loss from which its budget can be computed again."""
     members = {name: getattr(guarantee, name) for name in _GUARANTEE if name != "person" or guarantee.person}
     return asdict(guarantee.budget) | members | {"loss": _loss_to_object(guarantee)}
 
 
 def guarantee_from_object(value: object) -> Guarantee:
-    """Read a promise from a JSON object.
+    """Read a guarantee from a JSON object.
 
     Raises:
-        ValueError: a value is out of range, or the loss amounts to more than the budget claims.
+        ValueError: a value is out of range, or the privacy loss exceeds the budget.
     """
     readers = _BUDGET | _GUARANTEE | {"loss": _loss_from_object}
-    # files from before people could have several rows lack these
+    # files of older versions, in which people could not have several rows, lack these
     keys = read_members(value, "a guarantee", readers, rows=1, person="")
     budget, loss = Budget(epsilon=keys.pop("epsilon"), delta=keys.pop("delta")), keys["loss"]
     if keys["established"] and loss.epsilon(budget.delta) > budget.epsilon * _TOLERANCE:
@@ -267,7 +272,7 @@ def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
     for kind, (loss_class, readers) in _LOSSES.items():
         if isinstance(loss, loss_class):
             return {"kind": kind} | dict(zip(readers, astuple(loss), strict=True))
-    # as the pair that it proves: adds up to more than it does itself, never to less
+    # as its pair (epsilon, delta), whose composition is never smaller than that of the loss itself
     budget = {"epsilon": guarantee.proven_epsilon, "delta": guarantee.budget.delta}
     return {"kind": "approximate"} | budget | {"times": 1}
 
@@ -287,7 +292,7 @@ _OPTIONAL = ["schema", *(each.name for each in _SETTINGS if each.name not in (*_
 
 
 def spec_to_json(spec: ReleaseSpec) -> str:
-    """The configuration as JSON text; ``spec_from_json`` reads it back to an equal value."""
+    """Return the configuration as JSON text, which ``spec_from_json`` reads back to an equal value."""
     return write_object(spec_to_object(spec))
 
 
@@ -295,14 +300,14 @@ def spec_from_json(text: str | bytes) -> ReleaseSpec:
     """Read a configuration, or the configuration inside a ``release.json``.
 
     Raises:
-        ValueError: it is no such JSON; the message names the key and the remedy.
+        ValueError: it is not such JSON; the message names the key and a remedy.
     """
     members = read_object(text, _CONFIGURATION)
     return spec_from_object(members.get("config", members))
 
 
 def spec_to_object(spec: ReleaseSpec) -> dict[str, Any]:
-    """The configuration as a JSON object; the derived sides of categories are left out."""
+    """Return the configuration as a JSON object. The sides of categories, which follow from others, are left out."""
     members = {"schema": SCHEMA} | {each.name: getattr(spec, each.name) for each in _SETTINGS}
     box = [
         None if each.levels else [each.dates.day(end).isoformat() for end in each.box] if each.dates else each.box

@@ -1,8 +1,9 @@
-"""A ledger in a file that only grows: entries are never written again.
+"""A ledger in a file that only grows: entries are never rewritten.
 
-The file begins with a ledger as ``ledger_to_json`` writes it; every release after that is one more line. Who spends
-holds the file by a lock of the kernel, which ends with the process, and has the line on the disk before any noise is
-drawn. A line without its end belongs to a release that never was: its process was stopped while it wrote.
+The file begins with a ledger as ``ledger_to_json`` writes it; every later release adds a line. A process that spends
+locks the file; the system releases the lock when the process ends. The line is forced to the disk before any noise is
+drawn. A line without an end belongs to a release that was never made, because its process was stopped while writing the
+line.
 """
 
 from __future__ import annotations
@@ -34,32 +35,32 @@ from .json_text import (
 if sys.platform != "win32":
     import fcntl
 
-WAIT_SECONDS = 10.0  # for others that hold the file; spending takes milliseconds
+WAIT_SECONDS = 10.0  # waiting time for other processes that have locked the file; spending takes milliseconds
 _LOOK_SECONDS = 0.02
-_END = b"\n}\n"  # of the ledger that a file begins with
+_END = b"\n}\n"  # end of the ledger with which a file begins
 
 
 def spend_in_file(
     path: str, start: Ledger, spent: tuple[str, Guarantee], *, new: bool = False, dry: bool = False
 ) -> Ledger:
-    """Count a release in a ledger file before it is made: a crash after this counts too much, never too little.
+    """Count a release in a ledger file before it is made, so that a crash counts too much and never too little.
 
     Args:
-        path: of the ledger; links are followed.
-        start: ledger of a new file; its limit must be that of a file that is there, which must count all that it
-            counts, and its declaration that inputs are public holds for either.
-        spent: (name, guarantee).
-        new: make the file. Without it a missing file is refused: its entries would be forgotten.
-        dry: only check that it can be counted, and leave the file as it is, or as it is not.
+        path: path of the ledger; links are followed.
+        start: ledger of a new file. If the file exists, it must have the same limit and count all releases of
+            ``start``; if either declares that inputs are public, this holds for both.
+        spent: name and guarantee of the release.
+        new: whether to make the file. Otherwise a missing file is refused, because its entries would be forgotten.
+        dry: whether only to check that the release can be counted, and to leave the file unchanged.
 
     Returns:
-        The ledger, ``spent`` included, as it is now in the file; or as it would be, if ``dry``.
+        The ledger in the file, including ``spent``; with ``dry``, the ledger as it would be.
 
     Raises:
-        ValueError: the file is missing, there although it should be new, no ledger, or declares another limit; or it
+        ValueError: the file is missing, exists although it should be new, is not a ledger, declares another limit, or
             lacks a release that ``start`` counts.
-        BudgetExceeded: the limit would be passed; the file is as it was.
-        CannotWrite: the file cannot be written, or another release holds it.
+        BudgetExceeded: the limit would be exceeded; the file is unchanged.
+        CannotWrite: the file cannot be written, or another release has locked it.
     """
     with writing(path):
         target = Path(os.path.realpath(path))
@@ -92,7 +93,11 @@ def spend_in_file(
 
 
 def read_ledger_file(path: str) -> Ledger:
-    """The ledger in a file. Raises ValueError if it cannot be read or is none."""
+    """Return the ledger in a file.
+
+    Raises:
+        ValueError: the file cannot be read, or is not a ledger.
+    """
     return _read(path, read_text_file(path))[0]
 
 
@@ -118,7 +123,7 @@ def _check_counted(path: str, start: Ledger, ledger: Ledger) -> None:
 
 
 def _read(path: str, content: bytes) -> tuple[Ledger, int]:
-    """The ledger in a file that holds nothing else, and how many of its bytes that is."""
+    """Return the ledger in the content of a file, and the number of bytes up to its last complete line."""
     ended = content + b"\n"
     head = b"".join(ended.partition(_END if _END in ended else b"\n")[:2])[: len(content)]
     ledger = ledger_from_json(head)
@@ -143,7 +148,7 @@ def _read(path: str, content: bytes) -> tuple[Ledger, int]:
 
 
 def _append(descriptor: int, whole: int, content: bytes, added: bytes) -> None:
-    """Write after the whole lines and force it to the disk; if that fails, the file is as it was."""
+    """Write after the complete lines and force the file to the disk; if this fails, restore the file."""
     if whole < len(content):
         os.ftruncate(descriptor, whole)
     if whole and not content[:whole].endswith(b"\n"):
@@ -160,7 +165,7 @@ def _append(descriptor: int, whole: int, content: bytes, added: bytes) -> None:
 
 @contextmanager
 def _held(path: str, target: Path, new: bool) -> Iterator[int]:
-    """The file, open and locked, so that two releases at once cannot both spend the budget left."""
+    """Yield the file, open and locked, so that two releases cannot both spend the remaining budget."""
     descriptor = _opened(path, target, new)
     try:
         with writing(path):
@@ -188,7 +193,7 @@ def _opened(path: str, target: Path, new: bool) -> int:
 
 
 def _lock(path: str, descriptor: int) -> None:
-    """Take the kernel's lock on a file, or raise CannotWrite after some waiting."""
+    """Lock a file, or raise CannotWrite after some waiting."""
     if sys.platform == "win32":
         raise CannotWrite("this system has no locks that end with a process; keep ledgers on Linux or macOS")
     deadline = time.monotonic() + WAIT_SECONDS
@@ -203,7 +208,7 @@ def _lock(path: str, descriptor: int) -> None:
 
 
 def _is_at(descriptor: int, target: Path) -> bool:
-    """Whether an open file is the one that the path leads to."""
+    """Return whether an open file is still the one at the path."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), os.stat(target))
     return False

@@ -1,8 +1,8 @@
-"""The files of a zip that hold the measured numbers, written and read back: all other values follow from them.
+"""Write and read the files of a zip with the measured numbers, from which all other values follow.
 
-``statistics.npz`` is for refitting: strategies, intervals and z of all stages, or the sums of the sparse
-DP-GP; ``map.npz`` z, offset and map of the released values, offset + map z, where these are a linear map of the numbers
-measured last; ``bounds.csv`` the noisy counts that bounds were bought with.
+``statistics.npz`` is for refitting: strategies, clipping intervals and measurements z of all stages, or the sums of the
+sparse DP-GP. ``map.npz`` contains z, an offset and a matrix if the released values are a linear function of the numbers
+measured last: offset + map z. ``bounds.csv`` contains the noisy counts from which bounds were bought.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from .publishing import Published
 
 MAP, BOUNDS = "map.npz", "bounds.csv"
 _COUNT = "noisy_count"
-_MOST = 1 << 22  # numbers of the strategies in a file
+_MOST = 1 << 22  # largest count of numbers of the strategies in a file
 _DAMAGED = "is damaged; fetch the zip again from whoever released it"
 
 
 def measured_files(published: Published) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The description for ``release.json``, and files by name; of strategies with more than 2^22 numbers no file.
+    """Return the description for ``release.json``, and the files by name.
 
-    The promise is that of the release, where it makes noise for several rows too.
+    Strategies with more than 2^22 numbers are not written. The guarantee is that of the release, even if it has scaled
+    its noise for several rows per person.
     """
     statistics, files = published.statistics, dict[str, bytes]()
     described: dict[str, Any]
@@ -55,7 +56,7 @@ def measured_files(published: Published) -> tuple[dict[str, Any], dict[str, byte
 
 
 def mapped_values(files: Mapping[str, bytes]) -> FloatArray:
-    """Released values (P,) before rounding: offset + map z.
+    """Return the released values (P,) before rounding: offset + map z.
 
     Raises:
         ValueError: the file is missing or damaged.
@@ -67,14 +68,14 @@ def mapped_values(files: Mapping[str, bytes]) -> FloatArray:
 
 
 def sums_read(described: Mapping[str, Any], files: Mapping[str, bytes]) -> NoisyStatistics:
-    """The sums of the sparse DP-GP.
+    """Return the sums of the sparse DP-GP.
 
     Args:
         described: the description of the statistic.
-        files: of the release, by name.
+        files: files of the release, by name.
 
     Raises:
-        ValueError: the file is missing or damaged, or the description is.
+        ValueError: the file or the description is missing or damaged.
     """
     arrays, noise = _arrays(files, FILE, ("A", "B")), described.get("noise")
     if not isinstance(noise, Mapping) or noise.keys() != {"sa", "sb"}:
@@ -84,7 +85,7 @@ def sums_read(described: Mapping[str, Any], files: Mapping[str, bytes]) -> Noisy
 
 
 def counts_text(bought: OutcomeCounts) -> str:
-    """The file of the noisy counts: each cell and its count, to the last digit."""
+    """Return the file of the noisy counts: each cell and its count with all digits."""
     ends = bought.purchase.cells.ends
     rows = zip(ends[:-1], ends[1:], bought.counts, strict=True)
     lines = (f"{float(low)!r},{float(high)!r},{float(count)!r}" for low, high, count in rows)
@@ -92,10 +93,10 @@ def counts_text(bought: OutcomeCounts) -> str:
 
 
 def counts_read(purchase: Purchase, content: bytes, n: int) -> OutcomeCounts:
-    """Read the file of the noisy counts back.
+    """Read the file of the noisy counts.
 
     Raises:
-        ValueError: it is damaged.
+        ValueError: the file is damaged.
     """
     try:
         counts = np.array([float(row[_COUNT]) for row in csv.DictReader(content.decode().splitlines())])
@@ -107,13 +108,13 @@ def counts_read(purchase: Purchase, content: bytes, n: int) -> OutcomeCounts:
 
 
 def _arrays(files: Mapping[str, bytes], name: str, wanted: tuple[str, ...]) -> dict[str, FloatArray]:
-    """Arrays of a file by name."""
+    """Return arrays of a file by name."""
     if name not in files:
         raise ValueError(f"{name} is missing; fetch the zip again from whoever released it")
     try:
         with np.load(io.BytesIO(files[name]), allow_pickle=False) as archive:
             return {each: np.asarray(archive[each], dtype=float) for each in wanted}
-    except Exception:  # numpy and zipfile raise a dozen kinds
+    except Exception:  # numpy and zipfile raise a dozen types
         raise ValueError(f"{name} {_DAMAGED}") from None
 
 

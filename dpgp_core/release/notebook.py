@@ -1,4 +1,4 @@
-"""A notebook for a published release: its promise, its figure, further questions, and how the next one is made."""
+"""Write a notebook for a published release: its guarantee and figure, further questions, and the next release."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ COMMAND = (
     "python -m dpgp_core release --csv table.csv --config config.json --out next-release.zip --ledger ledger.json "
     "--new-ledger"
 )
-"""Command line of a release with the configuration in a file; ``--new-ledger`` is for the first one of a table."""
-_PLACES = 5  # at which the notebook asks
+"""Command line of a release whose configuration is in a file; ``--new-ledger`` is for the first release of a table."""
+_PLACES = 5  # number of points at which the notebook predicts
 
 
 def notebook(spec: ReleaseSpec, guarantee: Guarantee) -> str:
     """Return a notebook (nbformat 4.5, JSON) that reads the zip of a release and analyses it. Nothing is spent.
 
-    It expects the zip as ``release.zip`` in its own folder, and needs this library.
+    The notebook expects the zip as ``release.zip`` in its own folder, and needs this library.
 
     Args:
-        spec: of the release, by a mechanism that ``load`` reads again.
-        guarantee: the promise on the card of the release.
+        spec: specification of the release, with a mechanism that ``load`` reads.
+        guarantee: guarantee on the card of the release.
 
     Raises:
         ValueError: ``load`` does not read releases by this mechanism.
@@ -79,7 +79,7 @@ def _imports() -> list[str]:
 
 
 def _places(spec: ReleaseSpec) -> list[str]:
-    """Places over the box, of the first group where there are several."""
+    """Return code for points along the box, for the first group if there are several."""
     sides = [f"np.linspace({low!r}, {high!r}, {_PLACES})" for low, high in (each.box for each in spec.numbers)]
     groups = {each.name: each.levels[0] for each in spec.columns if each.levels is not None}
     units = ", ".join(f"{each.name} [{each.unit}]" if each.unit else each.name for each in spec.numbers)
@@ -100,7 +100,7 @@ def _curve(spec: ReleaseSpec) -> list[str]:
 
 
 def _measured_level(spec: ReleaseSpec) -> float:
-    """The middle of the bounds, as it was measured."""
+    """Return the middle of the bounds, on the scale that was measured."""
     return float(spec.outcome.measured.midpoint)
 
 
@@ -112,7 +112,7 @@ def _level(spec: ReleaseSpec) -> str:
 
 
 def _safe(text: str) -> str:
-    """Words of a configuration in Markdown."""
+    """Return text of a configuration so that it is safe in Markdown."""
     return html.escape(" ".join(text.split())).replace("[", "&#91;").replace("`", "&#96;").replace("*", "&#42;")
 
 

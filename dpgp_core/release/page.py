@@ -1,4 +1,4 @@
-"""Files of a zip for people: a release on one printed page, and the script that does it again."""
+"""Write the files of a zip for people: the release on one printed page, and the script that repeats it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ Rows = Iterable[tuple[str, str]]
 
 
 def page(card: Mapping[str, Any], figure: str) -> str:
-    """The file ``card.html``.
+    """Return the file ``card.html``.
 
     Args:
         card: the content of ``release.json``.
+        figure: the figure as an ``svg`` element; "" for none.
     """
     promise, title = card["guarantee"], escape(card["what"])
     lead = (
@@ -121,7 +122,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
 
 
 def _of_rows(card: Mapping[str, Any]) -> Rows:
-    """How many rows were complete, and the declarations for that."""
+    """Return how many rows were complete, and the declarations for incomplete ones."""
     public, config = card["public"], card["config"]
     if public["left_out"] or public["rows_left_out"]:
         people = config["person"] is not None
@@ -139,7 +140,7 @@ def _of_rows(card: Mapping[str, Any]) -> Rows:
 
 
 def _of_dates(config: Mapping[str, Any]) -> Rows:
-    """Declared periods."""
+    """Return the declared periods."""
     for name, dates in config["dates"].items():
         if (period := dates["period"]) is not None:
             every = period if isinstance(period, str) else f"{_number(period)} days"
@@ -147,7 +148,7 @@ def _of_dates(config: Mapping[str, Any]) -> Rows:
 
 
 def _bounds(card: Mapping[str, Any], unit: str) -> str:
-    """The bounds and their origin."""
+    """Return the bounds and where they come from."""
     if "bounds" not in card:
         return f"declared without looking: {_span(card['config']['y_bounds'])}{unit}; what lies outside was clipped"
     bought = card["bounds"]
@@ -162,14 +163,14 @@ def _bounds(card: Mapping[str, Any], unit: str) -> str:
 
 
 def _curve_is(config: Mapping[str, Any]) -> str:
-    """The estimand of a value, and the assumptions of its intervals."""
+    """Return what a value estimates, and what its intervals assume."""
     if config["y_kind"] == "yes/no":
         return "the share of yes at each place"
     return f"the mean at each place of outcomes clipped to the bounds{_smooth(config, 'intervals assume')}"
 
 
 def _smooth(config: Mapping[str, Any], assumed: str) -> str:
-    """The assumption of intervals where models were averaged; "" elsewhere."""
+    """Return the assumption of intervals that are averaged over models; "" for other mechanisms."""
     if config["mechanism"] not in ("bayes", "bayes_cells"):
         return ""
     return f"; {assumed} a curve about as smooth as one of the models that were averaged"
@@ -203,7 +204,7 @@ def _reproduction(card: Mapping[str, Any]) -> Rows:
 
 
 def _of_people(config: Mapping[str, Any]) -> Rows:
-    """Definition and assumptions of shares and centiles."""
+    """Return the definition and the assumptions of shares and centiles."""
     if config["y_kind"] == "yes/no":
         smooth = _smooth(config, "its intervals assume")
         yield "Share", f"of yes: a fraction in the file, in per cent in the figure{smooth}"
@@ -230,7 +231,7 @@ def _table(rows: Rows) -> str:
 
 
 def _span(ends: Iterable[float | str]) -> str:
-    """From a number or a date to another."""
+    """Return the text for an interval of numbers or dates."""
     return " to ".join(end if isinstance(end, str) else _number(end) for end in ends)
 
 
@@ -239,7 +240,7 @@ def _number(value: float) -> str:
 
 
 def _rounded_up(value: float) -> str:
-    """An upper bound in three digits, rounded up."""
+    """Return an upper bound with three digits, rounded up."""
     return written(rounded_up(value))
 
 

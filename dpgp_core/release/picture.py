@@ -1,4 +1,4 @@
-"""A release as curves, one for each combination of categories, or as a map: from released and declared values alone."""
+"""Draw a release as curves, one for each group, or as a map. Only released and declared values are used."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .specification import CENTILES, ReleaseSpec
 if TYPE_CHECKING:
     from ..figures.drawing import Axes
 
-_MOST_OBLONG = 5  # ratio of the sides of a map from which on it fills the axes
-_LONGEST = 60  # letters of the title of an axis
-_AIR = 0.5  # share of the bounds' width by which an interval may be drawn beyond them
+_MOST_OBLONG = 5  # ratio of sides beyond which a map is stretched to fill the axes
+_LONGEST = 60  # characters of the title of an axis
+_AIR = 0.5  # share of the bounds' width by which the axis may extend beyond the bounds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Group:
-    """One combination of categories; the only one if no input has any.
+    """A combination of categories; the only one if no input is categorical.
 
     Attributes:
-        number: of the group, from 0.
-        name: its categories; "" if no input has any.
-        rows: the points that belong to it, in the order in which they are drawn (P_g,).
-        X: these points (P_g, D'), without the inputs that are categories.
+        number: number of the group, from 0.
+        name: its categories; "" if no input is categorical.
+        rows: indices (P_g,) of its points, in the order in which they are drawn.
+        X: these points (P_g, D'), without the categorical inputs.
     """
 
     number: int
@@ -44,14 +44,15 @@ class Group:
 
     @property
     def colour(self) -> str:
-        """Colour of its line."""
+        """Colour of the group's line."""
         return COLOURS[self.number % len(COLOURS)]
 
 
 def groups_of(spec: ReleaseSpec) -> tuple[list[Group], ReleaseSpec]:
-    """The groups, and the specification that each of them is drawn by.
+    """Return the groups, and the specification with which each of them is drawn.
 
-    It has no levels; longitude is its first input and latitude its second, where two are declared so.
+    This specification has no categorical inputs. If longitude and latitude are declared, they are its first and second
+    input.
     """
     east = [spec.x.index(name) for name in spec.coordinates or ()]
     levels = [d for d, name in enumerate(spec.x) if name in spec.levels]
@@ -71,17 +72,17 @@ def groups_of(spec: ReleaseSpec) -> tuple[list[Group], ReleaseSpec]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lines:
-    """Released numbers at all points (P,), in the unit that is drawn.
+    """Released numbers at all points (P,), in the unit in which they are drawn.
 
     Attributes:
-        title: of the outcome, with the unit.
-        bounds: of the outcome.
-        values: of the curve.
+        title: title of the outcome, with the unit.
+        bounds: bounds of the outcome.
+        values: values of the curve.
         low: lower end of its interval.
-        high: upper end.
+        high: upper end of its interval.
         useful: which values are certain enough to be useful.
-        shares: how much is known of each, from 0 to 1.
-        centiles: values of each of ``CENTILES``; none unless declared.
+        shares: how much is known of each value, from 0 to 1.
+        centiles: values of each of ``CENTILES``; empty unless declared.
         counts: whether outcomes are whole numbers.
     """
 
@@ -127,7 +128,7 @@ def side_of(name: str, unit: str, box: Interval, dates: Dates | None) -> Side:
 
 
 def upright(title: str, bounds: Interval, drawn: FloatArray, *, counts: bool = False) -> Side:
-    """Return the axis of the outcome, which shows all that is drawn unless it is far outside the bounds.
+    """Return the axis of the outcome. It includes everything that is drawn, except what is far outside the bounds.
 
     Args:
         title: of the outcome, with the unit.
@@ -157,7 +158,7 @@ def _curve(group: Group, lines: Lines) -> Curve:
 
 
 def _ratio(spec: ReleaseSpec) -> float | None:
-    """Return how long the second input's unit is over the first one's; None if they differ, or if one is far longer."""
+    """Return the length of the second input's unit over the first one's; None if they are hardly comparable."""
     if spec.degrees is None and not spec.x_units[0] == spec.x_units[1] != "":
         return None
     worth = (1.0, 1.0) if spec.degrees is None else spec.degrees.kilometres

@@ -1,6 +1,7 @@
-"""The public part of a release: measurements, how wide intervals will be, and the step of rounding.
+"""Compute the public part of a release: the mechanism's plan, the expected widths of intervals, and the rounding step.
 
-And the error that other budgets would bring, before any is spent: from inputs and declarations, never from outputs.
+The module also predicts the error that other budgets would bring, before any budget is spent. All of this follows from
+declarations and, if they are public, inputs, never from outputs.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from .private_table import check_declared
 from .specification import ReleaseSpec
 
 People = NDArray[np.generic]
-"""Whose row each is (n,)."""
+"""Number of the person of each row (n,)."""
 LEVEL = 0.95
-"""Of every published interval."""
-_ROUNDING = 0.01  # of the narrowest interval's half: for people, privacy does not depend on it
-_FINEST, _COARSEST = 1e-6, 1e-2  # of the bounds' width
-_UNKNOWN = 1e-4  # of the bounds' width, where intervals are known after the release only
+"""Confidence level of every published interval."""
+_ROUNDING = 0.01  # share of the narrowest half-width; rounding is for readers, and does not affect privacy
+_FINEST, _COARSEST = 1e-6, 1e-2  # smallest and largest step, as shares of the bounds' width
+_UNKNOWN = 1e-4  # share of the bounds' width, if intervals are known only after the release
 _SOLVE_FAILED = (
     "the model cannot be computed on these inputs; try a lengthscale nearer to the spacing of the grid, "
     "a larger noise_variance or fewer cells"
@@ -45,15 +46,16 @@ _NOTHING_MEASURED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReleasePlan:
-    """The public part of a release, computed once: it depends on the specification and on inputs that are public.
+    """The public part of a release, computed once from the specification and from inputs that are public.
 
     Attributes:
-        n: people, or records where every row is another person's; public.
-        X: the inputs it was made for (n, D); None where inputs are private.
-        person: whose row each is (n,), where that and X are public.
-        plan: the mechanism's, where it has one.
-        half_width: half of the curve's interval at ``LEVEL`` (P,), as measured; None if known after the release only.
-        step: released values are multiples of it, a power of ten in ``y_unit``.
+        n: public number of people; if every row describes another person, number of records.
+        X: the inputs (n, D) for which it was made; None if inputs are private.
+        person: number of the person of each row (n,), if these and X are public.
+        plan: the mechanism's plan, if it has one.
+        half_width: half-width (P,) of the curve's interval at ``LEVEL``, in the unit that is measured; None if it is
+            known only after the release.
+        step: power of ten in ``y_unit``; released values are multiples of it.
     """
 
     spec: ReleaseSpec
@@ -66,26 +68,27 @@ class ReleasePlan:
 
     @property
     def X_test(self) -> FloatArray:
-        """Where values are predicted (P, D)."""
+        """Points (P, D) at which values are predicted."""
         return self.spec.points()
 
     @property
     def inference(self) -> Inference | None:
-        """How the model was computed, for mechanisms that have a choice."""
+        """How the model is computed, for mechanisms that have a choice."""
         return self.plan.inference if isinstance(self.plan, Plan) else None
 
     def with_spec(self, spec: ReleaseSpec) -> ReleasePlan:
-        """The same for a specification that differs in its tolerance or centiles: measurements are the same.
+        """Return the plan for a specification that differs only in its tolerance or centiles, which change no
+        measurement.
 
         Raises:
-            ValueError: it differs in more.
+            ValueError: the specifications differ in other declarations.
         """
         if spec != self.spec:
             raise ValueError(_ANOTHER)
         return replace(self, spec=spec)
 
     def check(self, dataset: Dataset) -> None:
-        """Raise ValueError unless it was made for a data set, in all that is public of it."""
+        """Raise ValueError unless the plan was made for the public part of this data set."""
         check_declared(self.spec, dataset)
         pairs: Any = zip((self.X, self.person), (dataset.X, dataset.person), strict=True)
         if self.X is not None and not all(np.array_equal(planned, given) for planned, given in pairs):
@@ -93,15 +96,17 @@ class ReleasePlan:
 
 
 def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None) -> ReleasePlan:
-    """Compute all that does not depend on the outputs, nor on the inputs where they are private.
+    """Compute everything that does not depend on the outputs, nor on the inputs if they are private.
 
     Args:
-        person: whose row each is (n,), where people may have several. Where inputs are private, the number of people is
-            all that is used of it and of X.
+        spec: the specification.
+        X: inputs (n, D).
+        person: number of the person of each row (n,), if people may have several. If inputs are private, only the
+            number of people, or rows, is used of ``person`` and X.
 
     Raises:
-        ValueError: there are too many rows for the mechanism, or too few people to buy bounds, or the model cannot be
-            computed on these inputs.
+        ValueError: there are too many rows for the mechanism or too few people to buy bounds, or the model cannot be
+            computed with these inputs.
     """
     X_test, mechanism, outcome = spec.points(), spec.built, spec.outcome
     n = len(X) if person is None else len(np.unique(person))
@@ -113,14 +118,14 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         )
     if spec.purchase is not None:
         spec.purchase.check(n)
-        outcome = spec.purchase.widest  # a plan within these bounds is one within any
+        outcome = spec.purchase.widest  # a plan for these bounds serves for all bounds
     public, half_width = spec.public_table(X, person, outcome), None
     with solvable():
-        plan = mechanism.plan_for(public, X_test)  # if inputs are private, of their number
+        plan = mechanism.plan_for(public, X_test)  # if inputs are private, only their number
         if isinstance(plan, Plan) and not all(len(stage.strategy) for stage in plan.stages):
             raise ValueError(_NOTHING_MEASURED)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):
-            # how wide these intervals are does not depend on the draw
+            # the widths of these intervals do not depend on the noise
             half_width = half_widths(mechanism.measure(plan, public, X_test, np.random.default_rng(0)))
     public_X = None if spec.protects_inputs else X
     return ReleasePlan(
@@ -136,10 +141,11 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
 
 @contextmanager
 def solvable() -> Iterator[None]:
-    """Refuse problems that linear algebra cannot solve: an infinite or undefined number must never pass for noise.
+    """Turn failures of linear algebra into a refusal, because an infinite or undefined number must never pass for
+    noise.
 
     Raises:
-        ValueError: a factorisation failed, or a number overflowed, was divided by zero or came out undefined.
+        ValueError: a factorisation failed, or a number overflowed, was divided by zero or is undefined.
     """
     try:
         with np.errstate(divide="raise", over="raise", invalid="raise"):
@@ -149,40 +155,41 @@ def solvable() -> Iterator[None]:
 
 
 def decimals(step: float) -> int:
-    """Decimals of multiples of a power of ten; negative above 1."""
+    """Return the number of decimals of multiples of a power of ten; it is negative if the power exceeds 1."""
     return -round(math.log10(step))
 
 
 def half_widths(release: Release) -> FloatArray:
-    """Half of the curve's interval of the first draw (P,)."""
+    """Return the half-width (P,) of the curve's interval in the first release."""
     low, high = release.interval(LEVEL, "function")
     return np.asarray((high[0] - low[0]) / 2)
 
 
 def step_within(outcome: Outcome, half_width: FloatArray | None = None) -> float:
-    """The step of values within these bounds: much less than the narrowest interval, or the bounds if none is known."""
+    """Return the rounding step: much smaller than the narrowest interval, or than the bounds if none is known."""
     width = outcome.measured.width
     narrowest = _UNKNOWN * width if half_width is None else _ROUNDING * float(half_width.min())
     wanted = min(max(narrowest, _FINEST * width), _COARSEST * width)
     if outcome.log:
-        wanted *= outcome.bounds[0]  # d exp(g) = exp(g) dg, least at the lower bound
+        wanted *= outcome.bounds[0]  # d exp(g) = exp(g) dg, which is smallest at the lower bound
     return float(10.0 ** math.floor(math.log10(wanted)))
 
 
-_WAVES = 200  # of a made-up curve
+_WAVES = 200  # number R of cosines in a simulated curve
 _SEED = 0
-_TOTAL = 1000.0  # epsilon: no ledger counts it
+_TOTAL = 1000.0  # a limit for every epsilon; nothing is spent, so no ledger counts it
 
 
 def foreseen(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:
-    """Half of the 95 % interval for the curve that each epsilon would bring, median over the grid (E,), as measured.
+    """Return the expected half-width (E,) of the curve's 95 % interval at each epsilon, as the median over the grid.
 
-    Where intervals depend on measured numbers they are those about outputs that the declared model makes up: smooth
-    curves of the declared lengthscale and scale with noise, cut to the bounds. Measurements are as planned: a plan
-    for the other budget may do a little better.
+    Widths are in the unit that is measured. If they depend on measured numbers, they are those for simulated outputs
+    from the declared model: smooth curves with the declared lengthscale and scale, plus noise, clipped to the bounds.
+    Measurements are those of this plan; a plan for the other budget may do a little better.
 
     Args:
-        epsilons: each above 0.
+        plan: the plan of the release.
+        epsilons: values of epsilon (E,), each above 0.
 
     Raises:
         ValueError: an epsilon is out of range, or the model cannot be computed.
@@ -202,8 +209,9 @@ def foreseen(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:
 
 
 def _made_up(plan: ReleasePlan, rng: np.random.Generator) -> Dataset:
-    """Records of a curve drawn from the declared model, at the inputs where these are public; else one a person.
+    """Simulate a data set with a curve drawn from the declared model.
 
+    The inputs are the true ones if they are public; otherwise each person has one record. The curve
     f(x) = sqrt(2 / R) sum_r cos(w_r^T x + b_r), w_r ~ N(0, l^-2), has nearly an EQ covariance (Rahimi & Recht 2007).
     """
     spec, X, person = plan.spec, plan.X, plan.person
@@ -217,7 +225,7 @@ def _made_up(plan: ReleasePlan, rng: np.random.Generator) -> Dataset:
     length = (high - low) / 4 if automatic else np.array(spec.lengths)
     size = half / math.sqrt(3) if automatic else spec.outcome.scale
     noise = 0.2 * half if automatic else math.sqrt(spec.noise_variance) * spec.outcome.scale
-    numbers = np.delete(X, levels, axis=1)  # all groups alike
+    numbers = np.delete(X, levels, axis=1)  # the same curve for all groups
     waves = numbers @ (rng.standard_normal((len(low), _WAVES)) / length[:, None]) + rng.uniform(0, 2 * math.pi, _WAVES)
     f = math.sqrt(2 / _WAVES) * np.cos(waves).sum(axis=1)
     bounds = spec.outcome.measured.bounds
@@ -228,7 +236,7 @@ def _made_up(plan: ReleasePlan, rng: np.random.Generator) -> Dataset:
 
 
 def _of_kind(kind: Kind, y: FloatArray, bounds: tuple[float, float], rng: np.random.Generator) -> FloatArray:
-    """Made-up outputs (n,) as the declared kind has them: yes with the probability y, or the nearest whole number."""
+    """Return simulated outputs (n,) of the declared kind: yes with probability y, or the nearest whole number."""
     if kind == "yes/no":
         return (rng.uniform(size=len(y)) < y).astype(float)
     return np.clip(np.rint(y), math.ceil(bounds[0]), None) if kind == "count" else y

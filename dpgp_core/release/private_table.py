@@ -1,4 +1,4 @@
-"""The private table of a release: read as it is declared, with notices for its owner before anything is spent."""
+"""Read the private table of a release as declared, and tell its owner what is unusual before any budget is spent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOR_YOUR_EYES = "For your eyes, in no file:"
 
 
 def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
-    """Read the columns that a specification names from a stream with a header line; outputs as measured.
+    """Read the columns that a specification names from a stream with a header line, with outputs as they are measured.
 
     Raises:
         ValueError: see ``read_outcomes``.
@@ -27,10 +27,11 @@ def read_table(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
 
 
 def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
-    """The specification with separator and encoding, which the first line of the table and its byte order mark say.
+    """Return the specification, completed with the separator of the table's first line and its byte order mark.
 
     Args:
-        stream: in binary mode; its position is the same afterwards.
+        stream: table in binary mode; its position is the same afterwards.
+        spec: the specification.
 
     Raises:
         ValueError: there is no first line of column names.
@@ -39,11 +40,11 @@ def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
 
 
 def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
-    """Read the columns that a specification names; outputs as the table has them.
+    """Read the columns that a specification names, with outputs as they are in the table.
 
     Raises:
-        ValueError: the stream is no such table or has too many rows for the mechanism. The message names the column and
-            the line, never the content of a cell.
+        ValueError: the stream is not such a table, or has too many rows for the mechanism. The message names the column
+            and the line, never the content of a cell.
     """
     return read_dataset(
         stream,
@@ -58,7 +59,7 @@ def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
 
 
 def as_measured(outcome: Outcome, table: Dataset) -> Dataset:
-    """The table of ``read_outcomes``, with outputs as they are measured."""
+    """Return a table from ``read_outcomes`` with outputs as they are measured."""
     return replace(table, y=outcome.taken(table.y), outcome=outcome.measured)
 
 
@@ -67,7 +68,7 @@ def check_declared(spec: ReleaseSpec, dataset: Dataset) -> None:
     if (spec.person is None) != (dataset.person is None):
         raise ValueError("the data set and the specification differ in person; read it with read_table")
     same = ["x_names", "y_name", "y_bounds", "x_box", "x_levels", "privacy_unit", "y_scale", "y_kind"]
-    same += ["x_units"] if spec.dates else []  # which say the first day
+    same += ["x_units"] if spec.dates else []  # the units name the first day
     declared = spec.public_table(dataset.X)
     differ = [name for name in same if getattr(dataset, name) != getattr(declared, name)]
     if differ:
@@ -75,10 +76,11 @@ def check_declared(spec: ReleaseSpec, dataset: Dataset) -> None:
 
 
 def notices_of(spec: ReleaseSpec, dataset: Dataset) -> list[Notice]:
-    """Notices for whoever owns a table, before anything is spent. Not private.
+    """Return notices for the owner of a table, before any budget is spent. They depend on private values.
 
     Args:
-        dataset: from ``read_outcomes``, outcomes as the table has them.
+        spec: the specification.
+        dataset: table from ``read_outcomes``.
     """
     notices, n = [*dataset.notices], dataset.n
     outside = 0 if spec.bounds_unit is not None else dataset.clipped_count
@@ -99,12 +101,12 @@ def notices_of(spec: ReleaseSpec, dataset: Dataset) -> list[Notice]:
 
 
 def to_owner(notices: Sequence[Notice]) -> str:
-    """Notices as one text; "" for none."""
+    """Return all notices as one text; "" if there are none."""
     return f"{FOR_YOUR_EYES} {' '.join(each.sentence for each in notices)}" if notices else ""
 
 
 def probably_wrong(notices: Sequence[Notice]) -> str:
-    """Why a declaration is probably wrong: some notice concerns more than half of the table; "" if none does."""
+    """Return why a declaration is probably wrong: a notice concerns more than half of the table; "" if none does."""
     most = max(notices, key=lambda each: each.rows / each.of, default=Notice(0, 1, ""))
     if 2 * most.rows <= most.of:
         return ""
@@ -112,10 +114,11 @@ def probably_wrong(notices: Sequence[Notice]) -> str:
 
 
 def about_unused_columns(stream: BinaryIO, spec: ReleaseSpec) -> list[str]:
-    """Lines on columns that a release does not use: whose rows they may say these are, and weights. Not private.
+    """Return lines about unused columns that may identify people or hold weights, for the owner of the table alone.
 
     Args:
-        stream: in binary mode, at the start of the table.
+        stream: table in binary mode, at its start.
+        spec: the specification.
     """
     start = stream.tell()
     names = column_names(stream, spec.writing)
@@ -126,12 +129,13 @@ def about_unused_columns(stream: BinaryIO, spec: ReleaseSpec) -> list[str]:
 
 
 def complete_rows(n: int, left_out: int, rows_left_out: int = 0, *, people: bool = False) -> str:
-    """How many rows, or people, were read, of how many: "1,046 complete rows of 1,309".
+    """Return how many rows, or people, out of how many were read: "1,046 complete rows of 1,309".
 
     Args:
-        n: complete rows, or people with one.
-        left_out: other rows, or people.
-        rows_left_out: where there are people, rows that were left out, as far as their number is public.
+        n: number of complete rows, or of people with one.
+        left_out: number of other rows, or people.
+        rows_left_out: if there are people, the public number of rows that were left out.
+        people: whether n counts people.
     """
     if not people:
         return f"{n:,} complete rows of {n + left_out:,}" if left_out else f"{n:,} rows"
@@ -140,7 +144,7 @@ def complete_rows(n: int, left_out: int, rows_left_out: int = 0, *, people: bool
 
 
 def large_delta(delta: float, n: int) -> str:
-    """The fault of a delta above 1/n, n records, or people where they may have several; "" for none."""
+    """Return what is wrong with a delta above 1/n, where n is the number of records or people; "" otherwise."""
     if delta * n <= 1:
         return ""
     usual = 10.0 ** math.floor(math.log10(0.1 / n))

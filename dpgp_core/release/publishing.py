@@ -1,4 +1,4 @@
-"""One real release: measured with exact noise, mapped to values, and how far these are of use."""
+"""Make a real release: measure with exact noise, compute the values, and judge how far they are of use."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
     from ..figures.drawing import Axes
 
 Interval = tuple[FloatArray, FloatArray]
-_WELL = 0.75  # of the bounds' width, less than which the curve is not known
-_LAST_DIGITS = 1e-9  # of a width: it may have been rounded
+_WELL = 0.75  # a narrowing of the interval by this share of the bounds' width counts as well known
+_LAST_DIGITS = 1e-9  # relative tolerance of a width, because it may have been rounded
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Published:
-    """A release to hand out. All of it follows from ``statistics`` and public values.
+    """A release that may be published. All of it follows from ``statistics`` and public values.
 
     Attributes:
-        spec: its declarations.
-        values: released values (P,), multiples of ``step``, in ``y_unit``, cut to the bounds.
-        curve: ends (P,), (P,) of the interval for the curve, at ``LEVEL``.
+        spec: the specification.
+        values: released values (P,) in ``y_unit``, multiples of ``step``, clipped to the bounds.
+        curve: ends (P,), (P,) of the interval for the curve at ``LEVEL``.
         outputs: the same for one further record's output.
-        outcome: within the bounds that were declared, or bought.
-        step: power of ten.
-        centiles: of one further record's output, values (P,) of each of ``CENTILES``; none unless declared.
-        bought: noisy counts of outcomes, where bounds were bought.
-        fit: of the measured numbers to the models; None for mechanisms without one.
-        outliers: how far outliers that the noise may hide could move the curve, in a sentence; "" for none.
-        detail: how fine a curve it can show, in a sentence; "" for other mechanisms.
-        left_out: rows of the table that lacked a value, or people who had no complete row; public.
-        rows_left_out: rows that were left out, as far as their number is public: see ``Dataset``.
+        outcome: the outcome with its declared or bought bounds.
+        step: power of ten to whose multiples values are rounded.
+        centiles: each of ``CENTILES`` (P,) of one further record's output; empty unless declared.
+        bought: noisy counts of outcomes, if bounds were bought.
+        fit: test whether the measured numbers fit the models; None for mechanisms without such a test.
+        outliers: a sentence about how far hidden outliers could move the curve; "" if the noise can hide none.
+        detail: a sentence about the narrowest features that it can show; "" for mechanisms without one.
+        left_out: public number of rows that lacked a value, or of people without a complete row.
+        rows_left_out: public number of rows that were left out; see ``Dataset``.
     """
 
     spec: ReleaseSpec
@@ -69,25 +69,25 @@ class Published:
 
     @property
     def X_test(self) -> FloatArray:
-        """Where values are predicted (P, D)."""
+        """Points (P, D) at which values are predicted."""
         return self.spec.points()
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for it."""
+        """Guarantee of the release."""
         return self.spec.guarantee
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the released curve with its 95 % interval, one for each group, or a map of two inputs.
+        """Draw the released curve of each group with its 95 % interval, or a map of two inputs.
 
-        Drawn from released and declared values alone. Shares of yes are in per cent. Values that are too uncertain to
-        be useful are grey; a map fades where little is known.
+        Only released and declared values are drawn. Shares of yes are in per cent. Values that are too uncertain to be
+        useful are grey; colours of a map fade where little is known.
 
         Args:
-            ax: axes of matplotlib to draw on; None for those of a new figure.
+            ax: matplotlib axes to draw on; None for those of a new figure.
 
         Returns:
-            the axes.
+            The axes.
 
         Raises:
             ValueError: matplotlib is not installed.
@@ -110,12 +110,16 @@ class Published:
 
 
 def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
-    """Release once, for real: exact integers, noise from the operating system.
+    """Make one real release: exact integers with noise from the operating system.
 
-    Whoever keeps a ledger spends ``plan.spec.guarantee`` on it before calling this.
+    Whoever keeps a ledger must spend ``plan.spec.guarantee`` in it before calling this function.
+
+    Args:
+        plan: the plan of the release.
+        dataset: the private table.
 
     Raises:
-        ValueError: data set and plan are of different specifications, or of different inputs where these are public.
+        ValueError: data set and plan have different specifications, or different inputs although these are public.
     """
     plan.check(dataset)
     spec, outcome, step, bought = plan.spec, plan.spec.outcome, plan.step, None
@@ -123,7 +127,7 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
         bought = spec.purchase.measure(dataset)
         outcome = bought.outcome
         dataset, step = as_measured(outcome, dataset), step_within(outcome)
-    with np.errstate(all="ignore"):  # it is charged: nothing may fail now, and the result is checked below
+    with np.errstate(all="ignore"):  # the budget is charged, so nothing may fail now; the result is checked below
         release = spec.built.measure(plan.plan, dataset, plan.X_test)
         curve, outputs = release.interval(LEVEL, "function"), release.interval(LEVEL, "outputs")
     value, *ends = _finite(outcome, np.stack([each[0] for each in (release.samples, *curve, *outputs)]))
@@ -150,35 +154,39 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
 
 
 def _finite(outcome: Outcome, lines: FloatArray) -> FloatArray:
-    """The value and its ends (5, P); where rounding left no number, what was known before: the bounds, their middle."""
+    """Return values and interval ends (5, P) without undefined numbers.
+
+    If rounding errors left no number, it is replaced by what was known before: the bounds, and their middle.
+    """
     known = np.array([outcome.measured.midpoint, *outcome.measured.bounds, *outcome.measured.bounds])
     return np.where(np.isfinite(lines).all(axis=0), lines, known[:, None])
 
 
 def in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
-    """Mapped values of any shape as they are published: in ``y_unit``, in multiples of ``step``."""
+    """Return computed values of any shape as they are published: in ``y_unit``, rounded to multiples of ``step``."""
     return rounded(outcome.given_back(values), step)
 
 
 def values_in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
-    """The same for the values, cut to the bounds that outputs keep: values beyond them are impossible."""
+    """Return values as they are published, clipped to the bounds of the outputs, because others are impossible."""
     return rounded(np.clip(outcome.given_back(values), *outcome.bounds), step)
 
 
 def rounded(values: FloatArray, step: float) -> FloatArray:
-    """Multiples of a power of ten; no negative zeros."""
+    """Return the nearest multiples of a power of ten, without negative zeros."""
     return np.round(values, decimals(step)) + 0.0
 
 
 def within_tolerance(published: Published) -> BoolArray:
-    """Which released values (P,) are known well enough to be of use: where the curve's interval is narrow enough.
+    """Return which released values (P,) are useful, because the curve's interval there is narrow enough.
 
-    From released and declared values alone. None, where bounds that were bought reach the end of their scale.
+    The result follows from released and declared values. If bought bounds reach the end of their scale, no value is
+    useful.
     """
     if is_off_scale(published):
         return np.zeros(len(published.values), dtype=bool)
     (low, high), width, error = published.curve, published.outcome.measured.width, published.spec.tolerance
-    # as wide as the bounds is too wide; exactly as wide as declared is not
+    # an interval as wide as the bounds is too wide; one as wide as declared is not
     slack = 1 + _LAST_DIGITS if error is not None else 1 - _LAST_DIGITS
     if published.spec.log:
         return np.asarray(high <= low * (math.exp(width / 2) if error is None else error) ** 2 * slack)
@@ -186,9 +194,9 @@ def within_tolerance(published: Published) -> BoolArray:
 
 
 def known_share(published: Published) -> FloatArray:
-    """How well each released value is known (P,): 1 within a quarter of the bounds or better, 0 no better than these.
+    """Return how well each value is known (P,): 1 if within a quarter of the bounds, 0 if no better than the bounds.
 
-    From released and declared values alone. Where nobody is, little is known: maps fade there.
+    The result follows from released and declared values. Colours of maps fade by it.
     """
     outcome = published.outcome
     low, high = (outcome.taken(end) for end in published.curve) if outcome.log else published.curve
@@ -196,17 +204,17 @@ def known_share(published: Published) -> FloatArray:
 
 
 def known_part(widths: FloatArray, most: float) -> FloatArray:
-    """How well values are known (P,), by the widths of their intervals (P,) and of the bounds."""
+    """Return how well values are known (P,), given the widths of their intervals (P,) and of the bounds."""
     return np.clip((1 - widths / most) / _WELL, 0.0, 1.0)
 
 
 def is_off_scale(published: Published) -> bool:
-    """Whether bounds that were bought reach the end of their scale, so that nothing within them is of use."""
+    """Return whether bought bounds reach the end of their scale, so that no value within them is useful."""
     return published.bought is not None and published.bought.off_scale
 
 
 def bounds_bought(published: Published) -> str:
-    """Bounds that were bought, in a sentence; "" where they are declared."""
+    """Return a sentence about bought bounds; "" if bounds are declared."""
     bought = published.bought
     if bought is None:
         return ""
@@ -222,7 +230,7 @@ def bounds_bought(published: Published) -> str:
 
 
 def about(spec: ReleaseSpec, error: float) -> str:
-    """An error in words: ± 5 cm, or a factor of 1.2."""
+    """Return an error in words, such as ± 5 cm or a factor of 1.2."""
     unit = f" {spec.y_unit}" if spec.y_unit else ""
     return f"a factor of {error:g}" if spec.log else f"± {error:g}{unit}"
 
@@ -243,7 +251,7 @@ def unseen_outliers(spec: ReleaseSpec, shift: float) -> str:
 
 
 def finding(published: Published) -> str:
-    """How well the curve is known at a typical useful point, in a sentence that a picture has as its title."""
+    """Return the title of a picture: a sentence that says how well the curve is known at a typical useful point."""
     spec, (low, high), within = published.spec, published.curve, within_tolerance(published)
     what = f"{spec.y} by {' and '.join(spec.x)}"
     if not within.any():
@@ -258,7 +266,7 @@ def finding(published: Published) -> str:
 
 
 def useful(published: Published) -> str:
-    """How many released values are of use, in a sentence."""
+    """Return a sentence that says how many released values are useful."""
     fit = "" if published.fit is None or published.fit.fits else f" {published.fit}"
     detail = f" {published.detail}" if published.detail else ""
     outliers = f" {published.outliers}" if published.outliers else ""
@@ -289,10 +297,16 @@ def _of_use(published: Published) -> str:
 
 
 def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
-    """The fit without noise at ``plan.X_test`` (P,), in ``y_unit``. Not private: for the eyes of who holds the data.
+    """Return the fit without noise (P,) at ``plan.X_test``, in ``y_unit``. It is not private.
+
+    It is for the eyes of the owner of the data.
+
+    Args:
+        plan: the plan of the release.
+        dataset: the private table.
 
     Raises:
-        ValueError: as ``publish`` does.
+        ValueError: for the same reasons as in ``publish``.
     """
     plan.check(dataset)
     spec, outcome = plan.spec, plan.spec.outcome
@@ -302,7 +316,7 @@ def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
     if isinstance(plan.plan, Plan):
         fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
         return NotPrivate(outcome.given_back(fitted))
-    # its mean does not depend on the generator
+    # the mean does not depend on the generator
     numbered = spec.built.measure(plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
     return NotPrivate(outcome.given_back(numbered.mean))

@@ -1,4 +1,4 @@
-"""The specification of a release: every public choice, made before the data are looked at, and checked once."""
+"""The specification of a release: all public choices, made before the data are seen, and checked once."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from ..table import KINDS, Column, Dataset, Inputs, Kind, Outcome, declared_colu
 from .degrees import Coordinates, declared_coordinates
 
 CHOICES = {name: entry for name, entry in CATALOGUE.items() if entry.released}
-"""Rows of the catalogue by name, the recommended one first."""
+"""Mechanisms of the catalogue by name, the recommended one first."""
 MAX_INPUTS = 10
-MAX_GRID = 2_500  # points of the prediction grid in all
-MAX_CELLS, DEFAULT_CELLS = 400, 6  # of the box in all; along each input
+MAX_GRID = 2_500  # largest number of points of the prediction grid
+MAX_CELLS, DEFAULT_CELLS = 400, 6  # cells of the box: largest number in all; default along each input
 _ROWS, _SCATTER = "declare rows_per_person instead of person", "how far people are apart, which centiles need"
-_USUAL_DELTA = 1e-6  # of the limit, where one release has none
-CENTILES = (3, 15, 50, 85, 97)  # of a growth chart
+_USUAL_DELTA = 1e-6  # delta of the limit if one release has delta 0
+CENTILES = (3, 15, 50, 85, 97)  # those of a growth chart
 COLUMNS = {
     "value": "released value at the inputs before it; of a curve of logarithms, the median",
     "curve_low_95": "lower end of the 95 % interval for the curve, if the model is right",
@@ -56,7 +56,7 @@ COLUMNS = {
     },
     "within_tolerance": "1 where the value is of use, the curve being known as well as was declared; 0 where it is not",
 }
-"""Of the released table, after its inputs."""
+"""Columns of the released table after the inputs."""
 _CHECKS: dict[str, Callable[[str, object], object]] = {
     "y": checks.text,
     "y_unit": partial(checks.text, empty=True),
@@ -72,61 +72,67 @@ _CHECKS: dict[str, Callable[[str, object], object]] = {
     "kernel": partial(checks.one_of, allowed=list(KERNEL_NAMES)),
     "centiles": checks.switch,
 }
-"""Of the declarations that are right or wrong by themselves."""
+"""Checks of declarations that do not depend on others."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSpec:
-    """Everything that a release needs besides the table, all of it public: its declarations, and how to release.
+    """Everything that a release needs besides the table. All of it is public: declarations, and how to release.
 
     Args:
         x: names of the D input columns.
-        x_units: D units; none if left out.
-        x_box: D public (low, high) pairs, filled by predictions; inputs outside are refused, or moved to its edge where
-            they are private. Two dates, ("2019-01-01", "2023-12-31"), make an input one of dates. None for levels.
+        x_units: D units; no units if left out.
+        x_box: D public (low, high) pairs, over which values are predicted. Inputs outside are refused; if inputs are
+            private, they are moved to the edge. Two dates, such as ("2019-01-01", "2023-12-31"), declare an input of
+            dates. None for a categorical input.
         y, y_unit: name and unit of the private output column.
-        y_bounds: public (low, high) that outputs are clipped to, in ``y_unit``. With ``bounds_unit``: the widest bounds
-            that may be bought; null in a configuration for anything.
-        unit: the unit hidden, for example "one person's height".
-        grid: points along each input, 2 or more, at which predictions are made; never at private positions. None for an
-            input with levels: there is a curve for each.
-        coordinates: names of the input columns that are longitude and latitude in degrees, if two are: distances
-            between them are then in km.
-        dates: more about inputs that are dates, by name: {"day": {"format": "day/month/year", "period": "year"}}; kept
-            as ``Dates``. Their order is that of ``writing`` if it is left out here.
-        log: measure the natural logarithm of the output, as prices need: errors are then factors.
-        y_kind: kind of an output, one of ``table.KINDS``.
-        x_levels: for each input its declared public levels, 2 to 20 texts, None where it is a number; None where all
-            are. Any other text counts as "other" where that is a level, and is refused elsewhere.
-        person: the column that says whose row each is, where people may have several: neither an input nor released.
-        rows_per_person: most rows of one person where no column says whose they are; 1: every row is another person's.
-        bounds_unit: the smallest size of an output that matters, in ``y_unit``, where bounds are bought; else None.
-        bounds_share: of mu^2, that is for bounds where they are bought.
-        epsilon, delta: of one release, for all rows of one person as declared; delta is 0 for "integral_bins" alone.
+        y_bounds: public (low, high) to which outputs are clipped, in ``y_unit``. With ``bounds_unit``, the widest
+            bounds that may be bought; null in a configuration for no restriction.
+        unit: what the release hides, in words, for example "one person's height".
+        grid: number of points along each input, at least 2, at which values are predicted; never at private inputs.
+            None for a categorical input, because each category has a curve.
+        coordinates: names of the two input columns that are longitude and latitude in degrees, if there are any;
+            distances are then in km.
+        dates: further declarations of inputs that are dates, by name, such as {"day": {"format": "day/month/year",
+            "period": "year"}}; kept as ``Dates``. If the format is left out, that of ``writing`` applies.
+        log: whether to measure the natural logarithm of the output, as for prices; errors are then factors.
+        y_kind: kind of the output, one of ``table.KINDS``.
+        x_levels: declared public categories of each input, 2 to 20 texts, or None for a number; None if all inputs are
+            numbers. Any other text counts as "other" if that is a category, and is refused otherwise.
+        person: name of the column that identifies people, if they may have several rows. It is neither an input nor
+            released.
+        rows_per_person: largest number of rows of one person, if no column identifies people; 1 if every row describes
+            another person.
+        bounds_unit: smallest size of an output that matters, in ``y_unit``, if bounds are bought; None otherwise.
+        bounds_share: share of mu^2 that is spent on bounds if they are bought.
+        epsilon, delta: budget of one release, for all rows of one person as declared. Only "integral_bins" has a delta
+            of 0.
         total_epsilon: declared limit for all releases of the same table together; None for this one alone.
-        total_delta: delta of that limit; None for ``delta``, or 1e-6 where that is 0.
-        lengthscale: of the kernel, one per input that is a number, in ``x_units``; in km for ``coordinates``. None for
-            a quarter of the box; only mechanisms with one kernel use it.
-        noise_variance: variance of one record about the curve over the variance of the curve.
-        y_scale: public size of the curve's variation, as measured; None for a quarter of the bounds' width.
+        total_delta: delta of that limit; None for ``delta``, or for 1e-6 if ``delta`` is 0.
+        lengthscale: lengthscale of the kernel for each numerical input, in ``x_units``, or in km for ``coordinates``;
+            None for a quarter of the box. Only mechanisms with one kernel use it.
+        noise_variance: variance of one record about the curve, divided by the prior variance of the curve.
+        y_scale: public size of the curve's variation, in the unit that is measured; None for a quarter of the bounds'
+            width.
         mechanism: one of ``CHOICES``.
         kernel: one of ``KERNEL_NAMES``.
-        cells: cells of the box along each input, for mechanisms that divide it; None for 6 there.
-        tolerance: values are of use, and marked so, where the curve is known to within +- this, in ``y_unit``, or this
-            factor where ``log``. None for that of bounds alone: half of their width, or the root of their ratio.
-        centiles: publish the 3rd, 15th, 50th, 85th and 97th centile of one further record's output too.
+        cells: number of cells of the box along each input, for mechanisms that divide the box; None for 6.
+        tolerance: values are marked as useful if the curve is known to within +- this, in ``y_unit``, or within this
+            factor if ``log``. None for what is known from the bounds alone: half their width, or the square root of
+            their ratio.
+        centiles: whether to publish the 3rd, 15th, 50th, 85th and 97th centile of one further record's output too.
 
     Attributes:
-        outcome: the output; before bounds are bought, as it is read.
-        degrees: lengths of the degrees of ``coordinates`` in km; None without.
-        lengths: ``lengthscale`` in ``x_units`` throughout; of the inputs that are numbers.
-        limit: the declared one for all releases of the same table.
-        purchase: the first stage, where bounds are bought; None where they are declared.
-        built: the mechanism, of the budget left by the first stage; its prior has variance 1 in model units.
-        guarantee: the promise of one release, known before any data are read.
+        outcome: the output; as it is read, if bounds are yet to be bought.
+        degrees: lengths of the degrees of ``coordinates`` in km; None without coordinates.
+        lengths: ``lengthscale`` of the numerical inputs, all in ``x_units``.
+        limit: declared budget for all releases of the same table.
+        purchase: the first step, in which bounds are bought; None if they are declared.
+        built: the mechanism with the budget that the first step leaves; its prior has variance 1 in model units.
+        guarantee: guarantee of one release, which is known before any data are read.
 
     Raises:
-        ValueError: a declaration is missing, of the wrong kind or out of range; the message names it and the remedy.
+        ValueError: a declaration is missing, of the wrong kind or out of range; the message names it and a remedy.
     """
 
     x: tuple[str, ...]
@@ -179,47 +185,47 @@ class ReleaseSpec:
 
     @property
     def choice(self) -> Entry:
-        """The mechanism's entry in the catalogue."""
+        """Entry of the mechanism in the catalogue."""
         return CHOICES[self.mechanism]
 
     @property
     def max_rows(self) -> int:
-        """Most rows of a table, or people where they may have several."""
+        """Largest number of rows of a table, or of people if they may have several rows."""
         return self.choice.kind.rows_for(len(self.numbers))
 
     @property
     def protects_inputs(self) -> bool:
-        """Whether inputs are private; if not, whatever depends on inputs alone may be published."""
+        """Whether inputs are private. If they are not, whatever depends only on inputs may be published."""
         return self.guarantee.protects != "outputs"
 
     @property
     def periods(self) -> Periods:
-        """Of each input, in days; () where none has one."""
+        """Period of each input in days; () if none has one."""
         return check_periods([each.period for each in self.columns], len(self.x))
 
     @property
     def levels(self) -> dict[str, Levels]:
-        """Of the inputs that are categories, by name."""
+        """Declared categories of categorical inputs, by name."""
         return {each.name: each.levels for each in self.columns if each.levels is not None}
 
     @property
     def numbers(self) -> tuple[Column, ...]:
-        """The inputs that are numbers or dates."""
+        """Inputs that are numbers or dates."""
         return tuple(each for each in self.columns if each.levels is None)
 
     def dates_of(self, name: str) -> Dates | None:
-        """Declarations of an input that is a date; None for a number."""
+        """Return the declarations of an input that is a date; None for a number."""
         return next((each.dates for each in self.columns if each.name == name), None)
 
     def in_units(self, lengths: Sequence[float]) -> tuple[float, ...]:
-        """Lengths along the inputs that are numbers in ``x_units``, out of km for ``coordinates``."""
+        """Return lengths along the numerical inputs in ``x_units``; those of ``coordinates`` are given in km."""
         pairs, degrees = zip(self.numbers, lengths, strict=True), self.degrees
         return tuple(length if degrees is None else degrees.in_degrees(each.name, length) for each, length in pairs)
 
     def points(self) -> FloatArray:
-        """The public prediction points (P, D): a regular grid over the box, the last input running fastest.
+        """Return the public points (P, D) of prediction: a regular grid over the box; the last input varies fastest.
 
-        Along dates, the nearest days; along categories, the number of each level.
+        Points along dates are the nearest days; categories are represented by their numbers.
         """
         axes = [
             np.arange(count, dtype=float) if each.levels else np.linspace(*each.box, count)
@@ -231,10 +237,13 @@ class ReleaseSpec:
     def public_table(
         self, X: FloatArray, person: NDArray[np.generic] | None = None, outcome: Outcome | None = None
     ) -> Dataset:
-        """The public part of a table as it is measured: every output is the middle of the bounds, or no, or none.
+        """Return the public part of a table: every output is the middle of the bounds, or for counts and yes/no their
+        low end.
 
         Args:
-            outcome: within bounds that were bought; None for the declared one.
+            X: inputs (n, D).
+            person: identifiers of the person of each row (n,), if people may have several.
+            outcome: outcome with bought bounds; None for the declared one.
         """
         outcome = (outcome or self.outcome).measured
         low, high = outcome.bounds
@@ -250,16 +259,16 @@ class ReleaseSpec:
         )
 
     def new_ledger(self) -> Ledger:
-        """An empty ledger with the declared limit."""
+        """Return an empty ledger with the declared limit."""
         return Ledger(limit=self.limit)
 
     def _set(self, **values: object) -> None:
-        """Declarations as they were checked."""
+        """Set declarations to their checked values."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def _lengthscales(self, given: object) -> Sequence[object]:
-        """The list given for each input, without the None of categories."""
+        """Return the given lengthscales without the None of categorical inputs."""
         entries = checks.entries("lengthscale", given)
         if len(entries) == len(self.numbers):
             return entries
@@ -310,7 +319,7 @@ class ReleaseSpec:
         if bought:
             self._set(bounds_unit=checks.number("bounds_unit", self.bounds_unit, LEAST_UNIT, MOST_UNIT))
         self._set(y_bounds=declared_bounds(self.y_bounds, self.bounds_unit, kind, log=self.log))
-        log = self.log and not bought  # bought bounds may be wide, and begin anywhere, as long as nobody knows them
+        log = self.log and not bought  # bought bounds may be wide and begin anywhere, because they are not known yet
         outcome = Outcome(name=self.y, unit=self.y_unit, bounds=self.y_bounds, kind=kind, log=log)
         width = outcome.measured.width
         if bought and self.y_scale is not None:
@@ -330,7 +339,7 @@ class ReleaseSpec:
             raise ValueError(f"grid has {points} points in all, more than {MAX_GRID}, the limit; use fewer per input")
 
     def _check_mechanism(self) -> None:
-        """Declarations against the abilities of the mechanism."""
+        """Check declarations against what the mechanism can do."""
         can, inputs, people, category = self.choice.kind, len(self.numbers), bool(self.person), [*self.levels, ""][0]
         ours = "use 'bayes_cells', or 'bayes' if the inputs are public"
         less = "leave one out, or use 'bayes' if the inputs are public"
@@ -384,7 +393,7 @@ class ReleaseSpec:
         one_row = budget_of_one_row(self.epsilon, self.delta, self.rows_per_person)
         self._set(built=self._build(one_row), purchase=None)
         self._set(guarantee=self._promise())
-        if self.bounds_unit is not None:  # a share of the budget for the first stage, the rest for the mechanism
+        if self.bounds_unit is not None:  # a share of the budget is for the first step, the rest for the mechanism
             purchase = Purchase(
                 epsilon=one_row.epsilon,
                 delta=one_row.delta,
@@ -416,7 +425,7 @@ class ReleaseSpec:
         )
 
     def _promise(self) -> Guarantee:
-        """The promise of one release to whom was declared."""
+        """Return the guarantee of one release for the declared privacy unit."""
         budget, built = Budget(epsilon=self.epsilon, delta=self.delta), self.built
         if self.person is not None and isinstance(built, BayesCloaking):
             promise = replace(built.promise_to(self.unit, people=True), person=self.person)
@@ -429,7 +438,7 @@ class ReleaseSpec:
 
 
 def _points_along(column: Column, count: object) -> int:
-    """Points of the grid along an input: as declared, or one for each level."""
+    """Return the number of points along an input: as declared, or one for each category."""
     if column.levels is not None:
         levels = len(column.levels)
         if count not in (None, levels):

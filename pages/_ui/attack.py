@@ -1,4 +1,4 @@
-"""The attack page: the best known attacks against the bound of the guarantee."""
+"""The attack page: the best known attacks, compared with the limit that the guarantee sets."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LENGTHSCALE = 1.0
 
 @dataclass(frozen=True)
 class PathAttack:
-    """LiRA against posterior sampling in the published setting: n = 10, exponential kernel, target at 1/2."""
+    """The LiRA attack on posterior sampling in its published setting: n = 10, exponential kernel, target at 1/2."""
 
     r: float
     sigma: float
@@ -54,7 +54,7 @@ class PathAttack:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise for the L paths together."""
+        """Guarantee of the L paths together."""
         sampling = PosteriorSampling(
             kernel=Matern12(lengthscale=LENGTHSCALE),
             r=self.r,
@@ -68,7 +68,7 @@ class PathAttack:
 
 @dataclass(frozen=True)
 class OutputAttack:
-    """The likelihood-ratio attack on one Gaussian release, between the two bounds of its most exposed record."""
+    """The likelihood-ratio attack on one Gaussian release; its most exposed record takes either bound."""
 
     model: Model
     mechanism: Literal["cloaking", "gp_prior"]
@@ -77,19 +77,19 @@ class OutputAttack:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The promise of the release that is attacked."""
+        """Guarantee of the release that is attacked."""
         promise: Guarantee = mechanism_of(self.model, Design(self.mechanism), self.draw).guarantee
         return promise.for_unit(datasets.exhibit(self.model.dataset).load().privacy_unit)
 
 
 @dataclass(frozen=True, eq=False)
 class Attacked:
-    """Scores of an attack, and the promise.
+    """Scores of an attack, and the guarantee.
 
     Attributes:
-        roc: of the simulated attack.
-        guarantee: the promise it is held against.
-        epsilon_lower: lower bound on epsilon that the releases prove, at 95 % confidence.
+        roc: ROC curve of the simulated attack.
+        guarantee: guarantee with which the attack is compared.
+        epsilon_lower: lower bound on epsilon that the attack proves, at 95 % confidence.
     """
 
     roc: Roc
@@ -98,32 +98,34 @@ class Attacked:
 
     @property
     def held(self) -> bool:
-        """Whether the attack does not refute the promise."""
+        """Whether the attack does not refute the guarantee."""
         return self.epsilon_lower <= self.guarantee.budget.epsilon
 
     def found(self, rate: float) -> Estimate:
-        """Targets that are found [%], where so large a share of the innocent is accused."""
+        """Return the share of targets found [%] if this share of the innocent is accused."""
         return Estimate(*(100 * each for each in self.roc.power_at(rate, CONFIDENCE)))
 
     def most(self, rate: float) -> float:
-        """Targets that the guarantee allows to be found then [%]."""
+        """Return the largest share of targets found [%] that the guarantee allows at this share of innocent people
+        accused.
+        """
         return 100 * float(allowed(self.guarantee, np.array([rate]))[0])
 
 
 def attack_paths(attack: PathAttack) -> Attacked:
-    """Fit and evaluate LiRA."""
+    """Train LiRA, the likelihood-ratio attack, and evaluate it."""
     shadows = Shadows(
         r=attack.r, sigma=attack.sigma, L=attack.L, n=PEOPLE, lengthscale=LENGTHSCALE, inputs=attack.inputs
     )
     roc = attack_posterior_sampling(shadows, np.random.default_rng(SEED), attack.shadows)
-    order = np.random.default_rng([SEED, 2])  # scores are sorted: the bound wants them in a random order
+    order = np.random.default_rng([SEED, 2])  # scores are sorted, but the bound needs them in a random order
     inside, outside = order.permutation(roc.inside), order.permutation(roc.outside)
     bound = epsilon_lower_bound(inside, outside, attack.delta, CONFIDENCE)
     return Attacked(roc, attack.guarantee, bound)
 
 
 def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
-    """Attack the record whose shift is largest, at the training inputs; the exact test for this noise."""
+    """Attack the record with the largest shift at the training inputs, by the exact test for this noise."""
     mechanism = mechanism_of(attack.model, Design(attack.mechanism), attack.draw)
     plan = mechanism.plan(dataset.X, dataset.X)
     shifts = np.linalg.lstsq(plan.factor, dense_of(plan.weights), rcond=1e-13)[0]
@@ -140,12 +142,12 @@ def attack_outputs(dataset: Dataset, attack: OutputAttack) -> Attacked:
 
 
 def allowed(guarantee: Guarantee, rate: FloatArray) -> FloatArray:
-    """Largest true positive rate that (epsilon, delta) allows at false positive rates."""
+    """Return the largest true positive rates that (epsilon, delta) allows at these false positive rates."""
     return 1 - budget_tradeoff(rate, guarantee.budget.epsilon, guarantee.budget.delta)
 
 
 def attacked(attack: PathAttack | OutputAttack) -> Attacked:
-    """LiRA against posterior paths, or the best attack on a Gaussian release."""
+    """Return the result of LiRA on posterior paths, or of the best attack on a Gaussian release."""
     if isinstance(attack, PathAttack):
         return cached.value("Attacking with shadow data sets", attack_paths, attack)
     data = cached.dataset(attack.model.dataset)
@@ -189,7 +191,7 @@ def _delta_fits(chosen: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class AttackSettings(Settings):
-    """The sidebar of the attack page: target, promise, and the attack's settings."""
+    """Sidebar of the attack page: target, budget, and settings of the attack."""
 
     target: Target = carried(TARGET)
     epsilon: float = carried(offers.EPSILON, when=_of_outputs)
@@ -207,7 +209,7 @@ class AttackSettings(Settings):
 
     @property
     def attack(self) -> PathAttack | OutputAttack:
-        """To be computed."""
+        """The attack to compute."""
         if self.target == "paths":
             ridge, scale, delta = float(self.r), float(self.sigma), float(self.path_delta)
             return PathAttack(ridge, scale, self.paths, delta, self.inputs, self.trials)
@@ -215,7 +217,7 @@ class AttackSettings(Settings):
         return OutputAttack(usual("kung"), self.target, draw, self.trials)
 
 
-_POINTS = 400  # of the ROC that are drawn
+_POINTS = 400  # points of the ROC curve that are drawn
 _LEAST = 0.5  # in 100: of fewer, chance alone puts the attack above the limit or below it
 _TICKS = (_LEAST, 1, 5, 10, 50, 100)
 _LETTER, _LINE, _PLOT = 0.016, 0.065, 310  # width and height of a letter over the sides of the plot; px of its height
@@ -223,7 +225,7 @@ _NAMED_AT = {False: ((50, "above"), (55, "above"), (70, "below")), True: ((5, "a
 
 
 def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
-    """Targets that are found against innocent people who are accused, both in percent."""
+    """Draw targets found against innocent people accused, both in per cent."""
     false, true = attacked.roc.curve()
     keep = np.unique(np.linspace(0, len(false) - 1, _POINTS).astype(int))
     rate = np.geomspace(1e-4, 1, 200)
@@ -255,9 +257,9 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
 
 
 def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
-    """Each line has its name beside it, above where there is room; names that would collide stand below each other."""
+    """Write the name of each line next to it, above it if there is room; names that would collide are stacked."""
     low, high = (math.log10(_LEAST), 2.0) if logarithmic else (0.0, 100.0)
-    placed: list[tuple[float, float, float]] = []  # left, right and middle of each name, over the sides of the plot
+    placed: list[tuple[float, float, float]] = []  # left, right and middle of each name, relative to the plot
     for trace, (at, edge) in zip(figure.data[:3], _NAMED_AT[logarithmic], strict=True):
         height, wide = float(np.interp(at, trace.x, trace.y)), _LETTER * len(trace.name)
         x, y = np.log10([at, max(height, _LEAST)]).tolist() if logarithmic else (at, height)
@@ -290,7 +292,7 @@ BLAMED = 0.05  # innocent people that are accused, in the sentence
 
 
 def metrics(attacked: Attacked) -> list[Metric]:
-    """Area under the curve, how many are found, promised and proven epsilon."""
+    """Return the area under the curve, the targets found, and the guaranteed and proven epsilon."""
     auc, found, budget = attacked.roc.auc(CONFIDENCE), attacked.found(RATES[0]), attacked.guarantee.budget
     low, value, high = (f"{text.number(each)} %" for each in (found.low, found.value, found.high))
     return [
@@ -313,7 +315,7 @@ _WHICH_ANSWER = (
 
 
 def answer(attacked: Attacked, paths: bool) -> str:
-    """The plain sentences under the question; of ``paths`` the attacker asks who took part."""
+    """Return the sentences below the question. With ``paths`` the attacker asks who took part."""
     more = "" if attacked.held else " **The attack refutes the promise.**"
     if attacked.held and attacked.found(BLAMED).value > attacked.most(BLAMED):
         more = f" It finds more only by chance, in {len(attacked.roc.inside):,} simulated releases."
@@ -324,17 +326,17 @@ def answer(attacked: Attacked, paths: bool) -> str:
 
 
 def _found(attacked: Attacked, rate: float) -> str:
-    """The share of targets found [%], with as many digits as what is allowed: else it might look larger."""
+    """Return the share of targets found [%], with as many digits as the limit, so that it does not look larger."""
     return text.number(attacked.found(rate).value, _DIGITS)
 
 
 def _allowed(attacked: Attacked, rate: float) -> str:
-    """The share of targets that the guarantee allows to be found, rounded up, so that the sentence stays true."""
+    """Return the share of targets that the guarantee allows to be found, rounded up so that the sentence stays true."""
     return f"{text.at_most(attacked.most(rate), _DIGITS)} %"
 
 
 def caption(attacked: Attacked) -> str:
-    """Alt text of the picture, with its values."""
+    """Return the description of the picture for screen readers, with its values."""
     values = " ".join(
         f"Accusing {100 * rate:g} % of the innocent it finds {_found(attacked, rate)} % of targets; "
         f"the guarantee allows {_allowed(attacked, rate)}."
@@ -351,7 +353,7 @@ TABLE_NOTE = "Columns marked “not private” are computed with true data."
 
 
 def table(attacked: Attacked) -> pd.DataFrame:
-    """Targets found at the usual rates of false accusations, and those that the guarantee allows to be found."""
+    """Return the share of targets found at the usual rates of false accusations, and the limit of the guarantee."""
     rows = []
     for rate in RATES:
         found = attacked.found(rate)

@@ -1,4 +1,4 @@
-"""The server's settings in ``DPGP_...`` variables: read in one place, and refused with a sentence each."""
+"""Settings of the server in ``DPGP_...`` variables: read here only; each invalid one is refused with a sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 _KEY = re.compile(r"[0-9a-f]{64,256}")
 _LOOPBACK = re.compile(r"localhost|127(\.\d{1,3}){3}|::1", re.ASCII)
 _NAME = re.compile(r"\[([0-9a-f:]+)\](?::(\d{1,5}))?|([a-z0-9_.-]+)(?::(\d{1,5}))?", re.ASCII)
-_FOOTPRINT_MB = 1024  # a worker has 0.52 GB of addresses before its first task
+_FOOTPRINT_MB = 1024  # a worker uses 0.52 GB of address space before its first task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +23,8 @@ class Whole:
 
     Attributes:
         least, most: the limits.
-        default: used where the variable is not set or empty.
-        why: the reason against less.
+        default: value if the variable is not set or empty.
+        why: reason for the lower limit.
     """
 
     least: int
@@ -34,14 +34,18 @@ class Whole:
 
 
 class Host(NamedTuple):
-    """A host as an address names it; the port is None where none is named."""
+    """A host in an address, with its port, or None if the address names no port."""
 
     name: str
     port: int | None
 
     @classmethod
     def read(cls, text: str) -> Host:
-        """Read ``name``, ``name:port`` or ``[IPv6]:port``. Raises ValueError for anything else."""
+        """Read ``name``, ``name:port`` or ``[IPv6]:port``.
+
+        Raises:
+            ValueError: the text is anything else.
+        """
         written = _NAME.fullmatch(text.lower())
         if written is None:
             raise ValueError(f"a host is a name or a name and a port, as in example.org:8501, got {text!r}")
@@ -50,7 +54,7 @@ class Host(NamedTuple):
 
     @property
     def is_this_machine(self) -> bool:
-        """Whether it is a name that leads nowhere but to the browser's own machine."""
+        """Whether the name always means the browser's own machine."""
         return _LOOPBACK.fullmatch(self.name) is not None
 
 
@@ -65,7 +69,11 @@ _SWITCHES = ("DPGP_WARM", "DPGP_UPLOADS")  # on unless set to 0
 
 
 def whole(name: str) -> int:
-    """A number of ``WHOLE``, or its default. Raises ValueError, with a sentence, unless it is within its limits."""
+    """Return a number of ``WHOLE``, or its default.
+
+    Raises:
+        ValueError: it is not a whole number within its limits.
+    """
     rule, text = WHOLE[name], os.environ.get(name, "").strip()
     if not text:
         return rule.default
@@ -78,7 +86,11 @@ def whole(name: str) -> int:
 
 
 def switched_on(name: str) -> bool:
-    """Whether a switch is on: 1 or not set. Raises ValueError unless it is 0, 1 or not set."""
+    """Return whether a switch is on, because it is 1 or not set.
+
+    Raises:
+        ValueError: it is neither 0 nor 1.
+    """
     text = os.environ.get(name, "").strip()
     if text not in ("", "0", "1"):
         raise ValueError(f"{name} must be 0 (off) or 1 (on), got {text!r}; leave it unset for 1")
@@ -86,7 +98,11 @@ def switched_on(name: str) -> bool:
 
 
 def hosts() -> tuple[Host, ...] | None:
-    """The names in DPGP_HOSTS; None if it is not set. Raises ValueError if one of them is no host."""
+    """Return the names in DPGP_HOSTS; None if it is not set.
+
+    Raises:
+        ValueError: one of them is not a host.
+    """
     named = os.environ.get("DPGP_HOSTS", "")
     try:
         return tuple(Host.read(name.strip()) for name in named.split(",")) if named.strip() else None
@@ -95,7 +111,11 @@ def hosts() -> tuple[Host, ...] | None:
 
 
 def state() -> Path:
-    """The state folder. Raises ValueError if it is there and no folder."""
+    """Return the state folder.
+
+    Raises:
+        ValueError: the path exists and is not a folder.
+    """
     text = os.environ.get("DPGP_STATE", "")
     if "\0" in text or (os.path.exists(text) and not os.path.isdir(text)):
         raise ValueError(
@@ -103,12 +123,16 @@ def state() -> Path:
         )
     if text:
         return Path(text)
-    home = os.environ.get("XDG_STATE_HOME", "")  # counts if it is absolute, says the standard
+    home = os.environ.get("XDG_STATE_HOME", "")  # the standard ignores relative paths
     return (Path(home) if os.path.isabs(home) else Path.home() / ".local/state") / "dpgp"
 
 
 def ledger_key() -> str | None:
-    """The key in DPGP_LEDGER_KEY; None if it is not set. Raises ValueError, which does not repeat it."""
+    """Return the key in DPGP_LEDGER_KEY; None if it is not set.
+
+    Raises:
+        ValueError: it is not a key. The message does not repeat it.
+    """
     text = os.environ.get("DPGP_LEDGER_KEY", "").strip().lower()
     if text and not _KEY.fullmatch(text):
         raise ValueError(
@@ -119,7 +143,11 @@ def ledger_key() -> str | None:
 
 
 def ledger_dsn() -> str | None:
-    """The PostgreSQL database in DPGP_LEDGER_DSN; None if not set. Raises ValueError, which does not repeat it."""
+    """Return the PostgreSQL database in DPGP_LEDGER_DSN; None if it is not set.
+
+    Raises:
+        ValueError: it is not an address of a database. The message does not repeat it.
+    """
     text = os.environ.get("DPGP_LEDGER_DSN", "").strip()
     if not text:
         return None
@@ -139,7 +167,7 @@ def ledger_dsn() -> str | None:
 
 
 def problems() -> list[str]:
-    """One sentence for each variable that cannot be used."""
+    """Return a sentence for each variable that cannot be used."""
     sentences = []
     checks: list[Callable[[], object]] = [partial(whole, name) for name in WHOLE]
     checks += [partial(switched_on, name) for name in _SWITCHES]

@@ -1,7 +1,7 @@
-"""The one error of every page: root mean square on people left out, in fifths; and the one without privacy.
+"""The error that all pages show: root mean square error by five-fold cross-validation; and the same without privacy.
 
-Every page that shows an error of Bayes cloaking takes it from ``simulated_errors``: the releases behind it run the same
-code as a release of a table, planned on the way, and differ in their pseudo-random noise alone.
+Every page that shows an error of Bayes cloaking takes it from ``simulated_errors``. The simulated releases behind it
+run the code of a real release, including the planning of stages; only their noise is pseudo-random.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from pages._ui.work import cached
 from pages._ui.work.cached import Wish
 from pages._ui.work.jobs import Answer
 
-SEED = 1  # of simulated releases
+SEED = 1  # seed of simulated releases
 FOLDS = 5
 _DOING = "Fitting without privacy"
-_SHUFFLED = 0  # seed of the folds: one partition a data set, public and the same everywhere
+_SHUFFLED = 0  # seed of the folds; each data set has one public partition
 
 
 def folds_of(dataset: Dataset) -> tuple[Any, ...]:
-    """Test indices of each fold, shuffled."""
+    """Return the test indices of each fold, in random order."""
     return k_folds(dataset.n, FOLDS, np.random.default_rng(_SHUFFLED))
 
 
@@ -40,8 +40,8 @@ class Part(NamedTuple):
     """Simulated releases of Bayes cloaking that leave out one fold. Not private.
 
     Attributes:
-        residuals: of each release at the people left out.
-        seconds: that one release took.
+        residuals: residuals of each release at the people left out.
+        seconds: duration of one release.
     """
 
     residuals: Residuals
@@ -54,9 +54,10 @@ class Errors:
 
     Attributes:
         errors: root mean square of each simulated release (D,), in the output's unit.
-        half_width: half of the 95 % interval for an output, median over people left out, in the output's unit.
-        half_score: half of the interval score of those intervals, in the output's unit.
-        seconds: that one release took.
+        half_width: half-width of the 95 % interval for an output, as the median over people left out, in the output's
+            unit.
+        half_score: half of the interval score of these intervals, in the output's unit.
+        seconds: duration of one release.
     """
 
     errors: FloatArray
@@ -66,7 +67,7 @@ class Errors:
 
 
 def entry_of(budget: Budget) -> str:
-    """Name of Bayes cloaking in the catalogue, by what it protects."""
+    """Return the name of Bayes cloaking in the catalogue, which depends on what it protects."""
     return "bayes" if budget.protects == "outputs" else "bayes_cells"
 
 
@@ -76,24 +77,24 @@ def _fold(dataset: Dataset, index: int) -> Held:
 
 
 def simulated(dataset: Dataset, budget: Budget, index: int) -> Part:
-    """Simulate releases that leave out the fold with this index, and judge them there."""
+    """Simulate releases that leave out one fold, and evaluate them on this fold."""
     start, draws = time.perf_counter(), CATALOGUE[entry_of(budget)].simulated
     residuals = residuals_of(budget.mechanism, _fold(dataset, index), draws, [SEED, index])
     return Part(residuals, (time.perf_counter() - start) / draws)
 
 
 def joined(parts: list[Part], _budget: Budget) -> Errors:
-    """Join all folds of one budget."""
+    """Join the results of all folds at one budget."""
     found = gathered([([part.residuals], part.seconds) for part in parts])
     return Errors(found.errors[0], float(found.half_width[0]), float(found.half_score[0]), found.seconds)
 
 
 class Numbers(NamedTuple):
-    """The same releases as they were released, to be read with other models.
+    """Released numbers of the same releases, to be read with other models.
 
     Attributes:
-        fold: what they leave out. Its truth is private.
-        measured: of each release.
+        fold: records that they leave out. Their outputs are private.
+        measured: measurements of each release.
     """
 
     fold: Held
@@ -101,23 +102,23 @@ class Numbers(NamedTuple):
 
 
 def numbers(dataset: Dataset, budget: Budget, index: int) -> Numbers:
-    """Make the releases of ``simulated`` once more and keep their numbers."""
+    """Make the releases of ``simulated`` again and keep their released numbers."""
     fold, draws, mechanism = _fold(dataset, index), CATALOGUE[entry_of(budget)].simulated, budget.mechanism
     rng = np.random.default_rng([SEED, index])
     plan = mechanism.plan_for(fold.train, fold.X_test)
     release = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
-    # how far people are apart does not enter an error
+    # the residual variance does not affect an error
     return Numbers(fold, tuple(each._replace(distances=None) for each in release.measured))
 
 
 Get = Callable[..., Answer[Any] | None]
-"""``cached.answer``, or ``cached.soon``, which gives None where a result is not there soon."""
+"""``cached.answer``, or ``cached.soon``, which returns None if a result is not ready soon."""
 
 
 def parts_of(get: Get, function: Callable[..., Any], budget: Budget) -> list[Any] | None:
-    """Return the results of ``simulated`` or ``numbers`` for all folds; None where ``get`` gives None.
+    """Return the results of ``simulated`` or ``numbers`` for all folds; None if ``get`` returns None.
 
-    A page asks for one fold after another; an idle process begins at the other end.
+    A page asks for one fold after another, while an idle process begins with the last one.
     """
     data, title, found = cached.dataset(budget.dataset), CATALOGUE[entry_of(budget)].title, []
     cached.wish(*missing(function, budget))
@@ -130,7 +131,7 @@ def parts_of(get: Get, function: Callable[..., Any], budget: Budget) -> list[Any
 
 
 def missing(function: Callable[..., Any], budget: Budget) -> Iterator[Wish]:
-    """The folds that are not there yet, the last first; none where the errors are there as a whole."""
+    """Yield the folds that are not computed yet, the last first; nothing if the errors are computed."""
     if function is simulated and cached.find(joined, budget) is not None:
         return
     for index in reversed(range(FOLDS)):
@@ -139,7 +140,7 @@ def missing(function: Callable[..., Any], budget: Budget) -> Iterator[Wish]:
 
 
 def simulated_errors(budget: Budget, get: Get = cached.answer) -> Errors | None:
-    """Return the errors of Bayes cloaking at a budget, on every page the same; None where ``get`` gives None."""
+    """Return the errors of Bayes cloaking at a budget, the same on every page; None if ``get`` returns None."""
     found = cached.find(joined, budget)
     if found is None:
         parts = parts_of(get, simulated, budget)
@@ -150,32 +151,32 @@ def simulated_errors(budget: Budget, get: Get = cached.answer) -> Errors | None:
 
 
 def opening_errors(budget: Budget) -> Wish:
-    """The same, to be computed beforehand."""
+    """Return these errors as a result to be computed in advance."""
     data = cached.dataset(budget.dataset)
     return Wish(joined, (budget,), ([simulated(data, budget, index) for index in range(FOLDS)],))
 
 
 def without_privacy(name: str, *models: Model) -> float:
-    """The error when nothing is hidden, in the output's unit. Not private.
+    """Return the error without privacy noise, in the output's unit. It is not private.
 
     Args:
-        name: of the dataset.
-        models: declared on the page, if any. The best of them counts where it does better than Bayes
-            cloaking's, but not for data of very many people, where it takes long and does not.
+        name: name of the data set.
+        models: models declared on the page, if any. The best of them counts if its error is smaller than that of the
+            models of Bayes cloaking. Data of very many people are excluded, because there it is slow and never smaller.
     """
     wish = opening(name, *models)
     return float(cached.value(_DOING, wish.function, *wish.settings, given=wish.given))
 
 
 def without_privacy_soon(name: str, *models: Model) -> float | None:
-    """The same if it is there soon; else None, and it goes on."""
+    """Return this error if it is ready soon; otherwise return None while the computation goes on."""
     wish = opening(name, *models)
     made = cached.soon(_DOING, wish.function, *wish.settings, given=wish.given)
     return None if made is None else float(made.value)
 
 
 def opening(name: str, *models: Model) -> Wish:
-    """The same, to be computed beforehand."""
+    """Return this error as a result to be computed in advance."""
     declared = models if exhibit(name).cross_validated else ()
     return Wish(_without_privacy, (name, declared), (cached.dataset(name),))
 

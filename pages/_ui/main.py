@@ -1,4 +1,4 @@
-"""Entry script: the frame around every page."""
+"""Entry script: what surrounds every page."""
 
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from pages._ui.work import waiting
 TITLE = "What privacy costs a Gaussian process"
 st.set_page_config(
     page_title=TITLE,
-    page_icon=str(Path(__file__).with_name("icon.png")),  # a local file: named icons are fetched from elsewhere
+    # A local file, because named icons are fetched from other servers
+    page_icon=str(Path(__file__).with_name("icon.png")),
     layout="wide",
     initial_sidebar_state="collapsed" if settings.is_lesson() else "auto",
 )
@@ -44,7 +45,7 @@ if moved and parameters:
     wanted = address.usable(tour.arrive(page.url_path, parameters), menu.TITLES)
 if wanted != parameters or address.has_repeated():
     session.PAGE.put(page.url_path)
-    session.REQUESTED.put(parameters)  # before they were made usable
+    session.REQUESTED.put(parameters)  # the parameters as they were, before they were made usable
     st.switch_page(page, query_params=wanted)
 session.PAGE.put(page.url_path)
 waiting.reserve()
@@ -53,7 +54,7 @@ frame.begin()
 with waiting.making(), address.explained(), tour.banner(page.url_path):
     page.run()
     pictures.finish()
-# A control of this page that is absent from the address is at its default: forget its carried value.
+# A control of this page that is absent from the address is at its default: forget the value kept from another page.
 elsewhere = {key: value for key, value in session.CARRIED.get({}).items() if not settings.has_control(key)}
 session.CARRIED.put(elsewhere | st.query_params.to_dict())
 waiting.finish()

@@ -1,4 +1,7 @@
-"""The pages, one row each. Navigation, start cards, the server's own visits, screenshots and tests come from here."""
+"""The pages, one row each.
+
+Navigation, cards of the start page, the server's own visits, screenshots and tests all follow from these rows.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,15 @@ class Page:
     """A page of the dashboard.
 
     Attributes:
-        file: of the folder ``pages``, without its ending; its address, but for the first page, which is at the root.
-        title: in the navigation.
+        file: name of the file in ``pages`` without its extension. It is also the address, except for the first page,
+            which is at the root.
+        title: title in the navigation.
         icon: name of a Material symbol.
-        section: of the navigation.
-        question: on the start page's card; none for the start page itself.
-        settings: of its controls.
-        body: menus of its body, whose values may depend on results.
-        of_one_session: it shares no result, so none is computed beforehand.
+        section: section of the navigation.
+        question: question on the page's card; "" for the start page, which has no card.
+        settings: class of the page's settings.
+        body: menus in the body of the page, whose values may depend on results.
+        of_one_session: whether the page shares no result with other sessions, so that nothing is computed in advance.
     """
 
     file: str
@@ -49,11 +53,11 @@ class Page:
 
     @property
     def path(self) -> str:
-        """Relative to the entry script, as streamlit wants it."""
+        """Path relative to the entry script, as streamlit needs it."""
         return f"../{self.file}.py"
 
     def controls(self) -> list[Control[Any]]:
-        """Those of its settings, as they are while none is moved, and the menus of its body."""
+        """Return the controls of its settings, while none has been moved, and the menus of its body."""
         return [*settings.every(self.settings), *self.body]
 
 
@@ -151,21 +155,22 @@ PAGES = (
         settings=hiding.HidingSettings,
     ),
 )
-TITLES: Mapping[str, Mapping[str, str]] = {  # of every menu: parameter -> value -> title; an address may give either
+# Parameter -> value -> title, for every menu; an address may contain the value or the title
+TITLES: Mapping[str, Mapping[str, str]] = {
     each.key: each.written_titles for page in PAGES for each in page.controls() if isinstance(each, Menu)
 }
 
 
 def sections() -> dict[str, list[Page]]:
-    """The navigation: every page under its section."""
+    """Return the pages of each section of the navigation."""
     return {name: [page for page in PAGES if page.section == name] for name in get_args(Section)}
 
 
 def cards() -> list[tuple[str, str]]:
-    """File and question of every page that the start page leads to."""
+    """Return file and question of every page with a card on the start page."""
     return [(page.file, page.question) for page in PAGES if page.question]
 
 
 def shared() -> list[Page]:
-    """The pages whose results everybody shares, in the order of the navigation."""
+    """Return the pages whose results all visitors share, in the order of the navigation."""
     return [page for page in PAGES if not page.of_one_session]

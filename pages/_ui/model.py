@@ -1,4 +1,4 @@
-"""A visitor's frozen settings: data and GP model, design of the noise, budget and draw. No streamlit."""
+"""Settings of a release on the pages: data and model, noise design, budget and number of the simulated release."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from dpgp_core.table import Dataset
 
 KERNELS = {kernel.__name__: kernel for kernel in kernels.KERNELS}
 Focus = Literal["records", "everywhere"]
-USUAL_NOISE = 0.3  # noise variance over signal variance that pages open with
+USUAL_NOISE = 0.3  # noise variance over signal variance with which pages open
 
 
 def load_dataset(name: str) -> Dataset:
-    """The records of ``datasets.EXHIBITS``, by name."""
+    """Return the records of a data set of ``datasets.EXHIBITS``."""
     return exhibit(name).load()
 
 
 @dataclass(frozen=True)
 class Model:
-    """Stage 1 settings, which determine C.
+    """Settings of stage 1, which determine C.
 
     Attributes:
         dataset: name in ``datasets.EXHIBITS``.
@@ -42,22 +42,22 @@ class Model:
     noise: float
 
     def build(self) -> kernels.Stationary:
-        """The kernel, unit variance; several inputs share the lengthscale in public proportions."""
+        """Return the kernel with unit variance. Several inputs share the lengthscale in public proportions."""
         ratios = exhibit(self.dataset).ratios
         scales = tuple(self.lengthscale * ratio for ratio in ratios)
         return KERNELS[self.kernel](lengthscale=scales if len(scales) > 1 else scales[0])
 
 
 def usual(name: str) -> Model:
-    """As every page opens with a dataset."""
+    """Return the model with which pages open for a data set."""
     return Model(name, "EQ", exhibit(name).lengthscale, USUAL_NOISE)
 
 
 @dataclass(frozen=True)
 class Design:
-    """Stage 2 settings: the aim of the noise design. Neither epsilon, delta nor a draw.
+    """Settings of stage 2: the objective of the noise design. They include neither budget nor number of a release.
 
-    ``mechanism`` is a name in the catalogue, of a row that pages draw.
+    ``mechanism`` is a name in the catalogue of a mechanism that pages can draw.
     """
 
     mechanism: str = "bayes"
@@ -66,13 +66,13 @@ class Design:
 
     @property
     def in_stages(self) -> bool:
-        """Whether it measures in stages, instead of adding noise once."""
+        """Whether the mechanism measures in stages instead of adding noise once."""
         return CATALOGUE[self.mechanism].kind is BayesCloaking
 
 
 @dataclass(frozen=True)
 class Draw:
-    """Stage 3 settings: budget, calibration and which draw of the noise."""
+    """Settings of stage 3: budget, calibration, and number of the simulated release."""
 
     epsilon: float
     delta: float
@@ -84,12 +84,12 @@ class Draw:
 
 @dataclass(frozen=True)
 class Budget:
-    """Settings that determine a release of Bayes cloaking: a data set, what is protected, and the budget of one draw.
+    """Settings that determine a release of Bayes cloaking: data set, what is protected, and the budget of one release.
 
     Attributes:
         dataset: name in ``datasets.EXHIBITS``.
-        epsilon, delta: of one draw.
-        protects: outputs alone, or inputs too.
+        epsilon, delta: budget of one release.
+        protects: whether only outputs are protected, or inputs too.
     """
 
     dataset: str
@@ -99,23 +99,25 @@ class Budget:
 
     @property
     def mechanism(self) -> BayesCloaking:
-        """The mechanism as a release has it."""
+        """Return the mechanism as a real release uses it."""
         return BayesCloaking(epsilon=self.epsilon, delta=self.delta, protects=self.protects)
 
 
 ANALYTIC = ("bayes", "refined")
-"""Mechanisms that have no other calibration."""
+"""Mechanisms that have only the analytic calibration."""
 PAPER_DESIGN = Design(mechanism="cloaking", objective="logdet")
 
 
 def clip_of(model: Model) -> float | None:
-    """Clipping bound of residuals in refined cloaking, in noise standard deviations; None for its default."""
+    """Return the clipping bound of residuals in refined cloaking, in noise standard deviations; None for its
+    default.
+    """
     bound = exhibit(model.dataset).residual_bound
     return None if bound is None else bound / math.sqrt(model.noise)
 
 
 def mechanism_of(model: Model, design: Design, draw: Draw) -> Any:
-    """The core's mechanism for these settings; carries the guarantee.
+    """Return the mechanism of the core for these settings, which includes the guarantee.
 
     Raises:
         ValueError: the budget is out of range.
@@ -132,7 +134,7 @@ def mechanism_of(model: Model, design: Design, draw: Draw) -> Any:
     )
     options: dict[str, Any] = {
         "calibration": "analytic" if isinstance(built, RefinedCloaking) else draw.calibration,
-        "unproven": True,  # Hall's formula above epsilon 1 is drawn, and marked
+        "unproven": True,  # Hall's formula above epsilon 1 is drawn and marked as unproven
         "objective": design.objective,
         "gap": 1e-3,
         "shrinkage": draw.shrinkage,

@@ -1,6 +1,6 @@
-"""Results that every first visitor of a page would wait for; `python -m benchmarks first_results` computes them.
+"""Results for which every first visitor of a page would wait; `python -m benchmarks first_results` computes them.
 
-No result here is private: the data ship, and releases are numbered draws.
+The data are shipped and public, and the releases are simulated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DRAW = Draw(epsilon=1.0, delta=offers.DELTA)
 
 
 def wishes() -> Iterator[Wish]:
-    """All results over half a second, of the settings that pages open with."""
+    """Yield all results that take more than half a second, for the settings with which pages open."""
     yield from compute.opening_curves()
     for menu in (offers.CURVE, offers.MAP):
         model = usual(next(iter(menu.titles)))

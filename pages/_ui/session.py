@@ -1,7 +1,7 @@
-"""The values that a visitor's session keeps, typed. No other module touches it.
+"""The values that a visitor's session keeps, with types. No other module accesses the session.
 
-Values of controls are kept by streamlit under the controls' keys; a control's key is its name in the address.
-Slots whose types are one room's are there: ``own/slots.py``, ``look/settings.py``.
+Streamlit keeps the values of controls under their keys; the key of a control is its name in the address. Slots whose
+type belongs to another package are defined there: ``own/slots.py``, ``look/settings.py``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Unexplained:
-    """An address whose values were not all examined, or not all explained yet.
+    """An address whose values have not all been examined, or not all been explained yet.
 
     Attributes:
-        unread: values of parameters whose controls have not been drawn since.
-        sentences: about unused values, each with its control's value, by name.
+        unread: values of parameters whose controls have not been drawn yet.
+        sentences: sentences about unused values with the values of their controls, by name.
     """
 
     unread: dict[str, str]
@@ -38,11 +38,11 @@ class Slot(Generic[T]):
     key: str
 
     def find(self) -> T | None:
-        """The value; None if there is none."""
+        """Return the value; None if there is none."""
         return cast("T | None", st.session_state.get(self.key))
 
     def get(self, default: T) -> T:
-        """The value, or the default."""
+        """Return the value, or the default if there is none."""
         return cast(T, st.session_state.get(self.key, default))
 
     def put(self, value: T) -> None:
@@ -50,7 +50,7 @@ class Slot(Generic[T]):
         st.session_state[self.key] = value
 
     def pop(self) -> T | None:
-        """The value, which is then forgotten; None if there is none."""
+        """Return the value and forget it; None if there is none."""
         return cast("T | None", st.session_state.pop(self.key, None))
 
 
@@ -59,12 +59,12 @@ class Kept(Slot[tuple[Any, T]]):
     """The latest result of a kind, with its key."""
 
     def of(self, key: object) -> T | None:
-        """The result, if it has this key; else None."""
+        """Return the result if it has this key, otherwise None."""
         kept = self.find()
         return None if kept is None or kept[0] != key else kept[1]
 
     def made(self, key: object, make: Callable[[], T]) -> T:
-        """The result with this key, made unless it is kept."""
+        """Return the result with this key; make it unless it is kept."""
         kept = self.find()
         if kept is None or kept[0] != key:
             kept = key, make()
@@ -73,29 +73,29 @@ class Kept(Slot[tuple[Any, T]]):
 
 
 # Addresses. None of these is a control.
-PAGE: Slot[str] = Slot("page")  # the latest page that was drawn
-CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that go along from page to page
+PAGE: Slot[str] = Slot("page")  # page that was drawn last
+CARRIED: Slot[dict[str, str]] = Slot("carried")  # parameters that are kept from page to page
 REQUESTED: Slot[dict[str, str]] = Slot("asked")  # parameters of an address before it was made usable
 LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
 UNEXPLAINED: Slot[Unexplained] = Slot("untold")
 # Pages
 RELEASES: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
-TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon that were clicked
+TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon of the clicked tile
 SEARCH_REQUESTED: Slot[bool] = Slot("search_asked")
 
 
 def control(key: str) -> Any:
-    """The value of a control; None if it is not there."""
+    """Return the value of a control; None if it does not exist."""
     return st.session_state.get(key)
 
 
 def controls(prefix: str = "") -> dict[str, Any]:
-    """The values of controls whose keys begin so."""
+    """Return the values of controls whose keys begin with this prefix."""
     return {str(key): value for key, value in st.session_state.items() if str(key).startswith(prefix)}
 
 
 def begin(key: str, value: Any) -> Any:
-    """The value of a control; this one, if it has none yet."""
+    """Return the value of a control after setting it to this one if it has none yet."""
     return st.session_state.setdefault(key, value)
 
 

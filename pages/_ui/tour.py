@@ -32,12 +32,14 @@ _DENSE = 15  # sales in a hexagon
 
 
 def success(epsilon: float) -> float:
-    """The best attacker's chance to be right about a fair coin, against Gaussian noise at the tour's delta."""
+    """Return the probability that the best attacker guesses a fair coin flip, given Gaussian noise at the tour's
+    delta.
+    """
     return attacker_success(0.5, 1 / noise_multiplier(epsilon, DELTA))
 
 
 def promise() -> str:
-    """Step 1."""
+    """Return the answer of step 1."""
     strong, start, weak = (text.percent(success(epsilon)) for epsilon in (0.1, 0.5, 10))
     return (
         f"Who tosses a coin is right 50 % of the time. At ε = 0.5 the best attacker is right **{start}** of the time. "
@@ -47,13 +49,15 @@ def promise() -> str:
 
 
 def two_point_noise(x2: float) -> float:
-    """Cloaking noise per unit budget at the more exposed test point: group 1 at 4.5, group 2 at x2, d = 2."""
+    """Return the cloaking noise per unit budget at the more exposed test point: group 1 at 4.5, group 2 at x2, d =
+    2.
+    """
     points = two.build(TwoPointSettings(4.5, x2, 1.5, 0.1, 2.0))
     return float(np.sqrt(points.cloaking.diagonal().max()))
 
 
 def neighbours() -> str:
-    """Step 2."""
+    """Return the answer of step 2."""
     apart, together = two_point_noise(5.5), two_point_noise(4.5)
     return (
         "In the same place all share one pull on the predictions. Each can move them less, and in the same "
@@ -64,19 +68,19 @@ def neighbours() -> str:
 
 
 def kung_noise(epsilon: float, published: bool) -> float:
-    """Half of the 95 % interval of the privacy noise, median over the records, in cm."""
+    """Return the half-width of the 95 % interval of the privacy noise [cm], median over the records."""
     draw = Draw(epsilon=epsilon, delta=DELTA)
     result = run_published(KUNG, draw) if published else run(KUNG, Design(mechanism="cloaking"), draw)
     return at_records(result, _noise(result))
 
 
 def _noise(result: Result) -> FloatArray:
-    assert result.intervals.noise is not None  # it is added once
+    assert result.intervals.noise is not None  # this noise is added once
     return result.intervals.noise
 
 
 def twice_the_budget() -> str:
-    """Step 3."""
+    """Return the answer of step 3."""
     half, one, paper = kung_noise(0.5, False), kung_noise(1, False), kung_noise(0.5, True)
     return (
         f"The privacy noise falls from ± {text.number(half)} cm to ± {text.number(one)} cm (95 % of releases, for a "
@@ -87,7 +91,9 @@ def twice_the_budget() -> str:
 
 
 def london_noise(lengthscale: float) -> tuple[float, float]:
-    """Half of the noise's 95 % interval in log price, median where many sales are and where none is."""
+    """Return the half-width of the noise's 95 % interval in log price: medians where many sales are, and where none
+    is.
+    """
     model = Model("london_hexes", "EQ", lengthscale, 0.3)
     result = run(model, Design(mechanism="refined"), Draw(epsilon=1.0, delta=DELTA))
     assert result.scene.labels is not None
@@ -97,7 +103,7 @@ def london_noise(lengthscale: float) -> tuple[float, float]:
 
 
 def dear_places() -> str:
-    """Step 4."""
+    """Return the answer of step 4."""
     dense, empty = london_noise(15.0)
     dense_8, _ = london_noise(8.0)
     return (
@@ -108,7 +114,7 @@ def dear_places() -> str:
 
 
 def best_lengthscales() -> tuple[float, float]:
-    """Lengthscales [years] of least expected private error at epsilon 0.1 and 10."""
+    """Return the lengthscales [years] with the smallest expected private error at epsilon 0.1 and 10."""
     grid = lengthscale_choice.Grid(KUNG, exhibit(KUNG.dataset).lengthscales, "trace")
     scored = lengthscale_choice.scored(grid)
     best = []
@@ -119,7 +125,7 @@ def best_lengthscales() -> tuple[float, float]:
 
 
 def best_lengthscale() -> str:
-    """Step 5."""
+    """Return the answer of step 5."""
     private, loose = best_lengthscales()
     return (
         f"Yes. At ε = 10 the least error comes with **{loose:g} years**, at ε = 0.1 with **{private:g} years**. "
@@ -129,7 +135,7 @@ def best_lengthscale() -> str:
 
 
 def attack_limit() -> str:
-    """Step 6."""
+    """Return the answer of step 6."""
     attacked = attack.attacked(attack.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000))
     return (
         "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
@@ -140,13 +146,15 @@ def attack_limit() -> str:
 
 
 def needed(target: float) -> float:
-    """Epsilon that refined cloaking needs for an error of ``target`` cm on people left out; inf if none is enough."""
+    """Return the epsilon that refined cloaking needs for an error of ``target`` cm on people left out; inf if none
+    suffices.
+    """
     epsilon = compare.needed(compare.opened()[0], "refined", target)
     return math.inf if epsilon is None else epsilon
 
 
 def price_of_accuracy() -> str:
-    """Step 7."""
+    """Return the answer of step 7."""
     nine, eight = needed(9.0), needed(8.0)
     return (
         f"Refined cloaking needs ε = {text.at_most(nine, 2)} for an error of 9 cm, and **ε = "
@@ -156,18 +164,18 @@ def price_of_accuracy() -> str:
 
 
 class Step(NamedTuple):
-    """One step: the page, its initial state, question, attempt, and the answer with its numbers."""
+    """A step of the tour: page, initial state, question, hint, and a function that computes the answer."""
 
     page: str
     state: dict[str, str]
     question: str
     attempt: str
     answer: Callable[[], str]
-    from_true_data: bool = False  # the answer quotes errors: not private
+    from_true_data: bool = False  # the answer quotes errors, which are not private
 
     @property
     def title(self) -> str:
-        """The page's title."""
+        """Title of the step's page."""
         return next(page.title for page in menu.PAGES if page.file == self.page)
 
 
@@ -232,7 +240,7 @@ _NUMBERED = {str(number): step for number, step in enumerate(STEPS, 1)}
 
 @contextlib.contextmanager
 def banner(page: str) -> Iterator[None]:
-    """The tour's step above a page, if one is under way; its answer is filled in once the page has been drawn."""
+    """Show the tour's step above a page if a tour is under way; fill in its answer once the page has been drawn."""
     number = _number()
     if number is None:
         yield
@@ -245,7 +253,8 @@ def banner(page: str) -> Iterator[None]:
             st.markdown(f"This page is off the tour. The question was: **{step.question}**")
         else:
             st.markdown(f"**{step.question}** {step.attempt}")
-            reveal = st.expander("What you should see", key=f"tour_answer_{number}")  # another at each step: closed
+            # A new key for each step, so that it is closed
+            reveal = st.expander("What you should see", key=f"tour_answer_{number}")
         _ways_on(number, away)
     yield
     if away:
@@ -257,23 +266,24 @@ def banner(page: str) -> Iterator[None]:
 
 
 def invitation() -> None:
-    """On the start page: begin the tour, unless it is under way."""
+    """Offer the tour on the start page, unless it is under way."""
     if st.query_params.get("tour") is None:
         label = "Take the tour: seven questions"
         st.button(label, icon=":material/route:", key="tour_start", on_click=_begin)
 
 
 def _begin() -> None:
-    """The first step's state, set in place: a link to the page one is on would change nothing."""
+    """Set the state of the first step here, because a link to the same page would change nothing."""
     st.query_params["tour"] = "1"
     session.move({key: whole([float(value)])[0] for key, value in STEPS[0].state.items()})
 
 
 def arrive(page: str, address: dict[str, str]) -> dict[str, str]:
-    """The address of a page newly opened from another one; for a step's link, with that step's whole state.
+    """Return the address of a page that was opened from another one; for the link of a step, the whole state of that
+    step.
 
-    Streamlit takes parameters out of such a link that the page before had controls for, and lets the values of those
-    win. So they are put back, and forgotten as values of controls and as carried parameters.
+    Streamlit removes parameters from such a link for which the previous page had controls, and keeps the values of
+    those controls. Here these parameters are put back, and the old values are forgotten.
     """
     step = _NUMBERED.get(address.get("tour", ""))
     if step is None or step.page != (page or "start"):
@@ -286,7 +296,7 @@ def arrive(page: str, address: dict[str, str]) -> dict[str, str]:
 
 
 def step_of(raw: str) -> int | str:
-    """The number of the step in a link, or a sentence where there is none."""
+    """Return the number of the step in a link, or a sentence if there is no such step."""
     if raw in _NUMBERED:
         return int(raw)
     return text.bad_link_value("tour", raw, f"the tour has steps 1 to {len(STEPS)}.", "the page without it")
@@ -303,7 +313,9 @@ def _number() -> int | None:
 
 
 def _ways_on(number: int, away: bool) -> None:
-    """Back, next, leave; or the way back to the step from a page off the tour."""
+    """Draw links to the previous and next step and out of the tour; on a page off the tour, the link back to the
+    step.
+    """
     with st.container(horizontal=True, vertical_alignment="center"):
         if away:
             _link(number, "Back to the tour", "undo")
@@ -315,7 +327,7 @@ def _ways_on(number: int, away: bool) -> None:
 
 
 def _link(number: int, label: str, icon: str) -> None:
-    """To a step in its own state, not in that of the other pages."""
+    """Draw a link to a step with its own state, not with that of other pages."""
     step = STEPS[number - 1]
     address = {"tour": str(number)} | ({"lesson": "1"} if settings.is_lesson() else {}) | step.state
     st.page_link(f"../{step.page}.py", label=label, icon=f":material/{icon}:", query_params=address, width="content")

@@ -1,4 +1,4 @@
-"""The map of a release: its layers, the table of its cells, and its sentences."""
+"""The map of a release: its layers, its table of cells, and its sentences."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from pages._ui.look.text import Metric
 _NOISE, _WIDTH = f"privacy noise [{TIMES}]", f"uncertainty (95 %) [{TIMES}]"
 _PEOPLE = "spread of prices [%]"
 _LOW, _HIGH = 250_000, 1_500_000  # the public bounds [GBP]
-_BEYOND = 20.0  # ln of the largest factor in the table
-_MOST = 10.0  # a published price that noise may move further says nothing
-_AS_BOUNDS = 2.45  # an interval of this factor to each side is as wide as the bounds
+_BEYOND = 20.0  # natural logarithm of the largest factor in the table
+_MOST = 10.0  # a price that noise may change by more than this is hidden
+_AS_BOUNDS = 2.45  # an interval with this factor to each side is as wide as the bounds
 _price = partial(Layer, unit="GBP", marks=(_LOW, math.sqrt(_LOW * _HIGH), _HIGH), scale=PREDICTION_SCALE, log=True)
 _share = partial(Layer, scale=NOISE_SCALE, private=True)
 _factor = partial(_share, unit=TIMES, marks=(1.1, 1.25, 1.5, 2.0, 4.0, _MOST), log=True)
@@ -44,31 +44,36 @@ LAYERS = {
 
 
 def kinds(in_stages: bool, overlay: bool) -> list[str]:
-    """Layers on offer: of true data only with the overlay, of people's spread only where a method measures it."""
+    """Return the layers on offer: true data only with the overlay, spread of people only if the mechanism measures
+    it.
+    """
     return [kind for kind, layer in LAYERS.items() if (layer.private or overlay) and (kind != "people" or in_stages)]
 
 
 def layer_of(kind: str, *tables: pd.DataFrame) -> Layer:
-    """A layer whose colours cover its values in the tables; of true prices, those of the published ones.
+    """Return a layer whose colours cover its values in the tables; for true prices, the range of the published ones.
 
-    Where a method measures the spread of people, prices are hidden where their interval says nothing, else where
-    their privacy noise is so large.
+    Prices are hidden where their interval is too wide to be useful, if the mechanism measures the residual variance;
+    otherwise where their privacy noise is too large.
     """
     layer, prices = LAYERS[kind], LAYERS["private"]
     if kind == "private" and _PEOPLE in tables[0]:
         layer = replace(layer, hides=_UNKNOWN)
-    scaled = layer if layer.private else prices  # a scale over true prices would tell the lowest and the highest
+    scaled = layer if layer.private else prices  # a scale over true prices would reveal the lowest and the highest
     shown = [each.loc[~scaled.unsure(each), scaled.column].to_numpy(float) for each in tables]
     over = scaled.over(np.concatenate(shown))
     return replace(layer, marks=over.marks, stepped=over.stepped)
 
 
 def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
-    """One row a cell of the map: public labels, one release, its noise and interval; truth only under the overlay.
+    """Return a table with a row for each cell: public labels, one release, its noise and interval, and with the overlay
+    the truth.
 
-    The map is Greater London and one ring around it: prices are published further out, where nobody sells.
+    The map shows Greater London and one ring of cells around it. Prices are also published farther out, where there
+    are no sales.
 
-    True prices are the medians of ``london_hexes``, and for data of single sales the mean (of ln prices) in each cell.
+    True prices are the medians of ``london_hexes``; for data of single sales, they are geometric means of the prices
+    in each cell.
     """
     data, scene = result.dataset, result.scene
     frame = public_cells(scene)
@@ -92,7 +97,7 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
 
 
 def note(overlay: bool) -> str:
-    """The meaning of the columns of the table."""
+    """Return what the columns of the table mean."""
     meaning = (
         "Privacy noise is what the mechanism adds, in 95 of 100 releases. The uncertainty also counts what few sales "
         "leave open."
@@ -101,28 +106,28 @@ def note(overlay: bool) -> str:
 
 
 def public_cells(scene: Scene) -> pd.DataFrame:
-    """Name, borough and number of sales of each cell."""
+    """Return name, borough and number of sales of each cell."""
     assert scene.labels is not None
     return scene.labels[["cell", "borough", "sales"]].copy()
 
 
 def map_rows(scene: Scene) -> NDArray[np.bool_]:
-    """The rows of a scene on the map (P,): Greater London and one ring around it."""
+    """Return the rows (P,) of a scene that are on the map: Greater London and one ring around it."""
     return public_cells(scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
 
 
 def map_cells(scene: Scene) -> pd.DataFrame:
-    """Of these the names: cell, borough and sales."""
+    """Return cell, borough and number of sales for the rows on the map."""
     return public_cells(scene)[map_rows(scene)].reset_index(drop=True)
 
 
 def released_prices(values: FloatArray, data: Dataset) -> FloatArray:
-    """Prices of released logarithms (P,); cutting them to the public bounds is post-processing."""
+    """Return the prices (P,) for released logarithms, clipped to the public bounds, which is post-processing."""
     return np.exp(np.clip(values, *data.y_bounds)).round(-3)
 
 
 def _factor_of(half: FloatArray) -> FloatArray:
-    """Factor of a price whose logarithm grows by half an interval (P,)."""
+    """Return the factors (P,) by which prices change if their logarithms change by half an interval."""
     return np.asarray(np.exp(np.minimum(half, _BEYOND)).round(3))
 
 
@@ -130,7 +135,7 @@ TITLE = "Where does privacy blur the map?"
 
 
 def lead(ours: Result, table: pd.DataFrame, errors: HeldOutErrors | None) -> str:
-    """The plain sentences under the question. Errors need the true data, so without them it is about noise."""
+    """Return the headline sentences. Errors need true data; without the overlay the sentences are about noise."""
     noise = _borough_values(table, LAYERS["noise"])
     ends = f"Privacy noise is smallest in **{noise.idxmin()}** and largest in **{noise.idxmax()}**."
     setting = f"At epsilon = {ours.draw.epsilon:g}"
@@ -144,7 +149,7 @@ _FIVE = 5
 
 
 def caption(table: pd.DataFrame, layer: Layer) -> str:
-    """What to see on the map: where the layer's own values are lowest and highest."""
+    """Return a sentence that says where the values of the layer are lowest and highest."""
     by_borough = _borough_values(table, layer)
     if layer.hides is not None and layer.unsure(table).all():
         return f"Every hexagon is hatched: {layer.hides.meaning}."
@@ -153,7 +158,7 @@ def caption(table: pd.DataFrame, layer: Layer) -> str:
 
 
 def alt_text(table: pd.DataFrame, layer: Layer) -> str:
-    """The map in words: the boroughs where the layer's own values are lowest and highest, with these values."""
+    """Return the map in words: the boroughs with the lowest and highest values of the layer, and these values."""
     ordered = list(_borough_values(table, layer).sort_values().items())
     low, high = (
         ", ".join(f"{name} {value_text(float(value), layer)}" for name, value in some)
@@ -163,12 +168,12 @@ def alt_text(table: pd.DataFrame, layer: Layer) -> str:
 
 
 def _borough_values(table: pd.DataFrame, layer: Layer) -> pd.Series[float]:
-    """A layer's values of each borough, the median over its hexagons with sales."""
+    """Return the values of a layer for each borough, as the median over its hexagons with sales."""
     return table[table["sales"] > 0].groupby("borough")[layer.column].median()
 
 
 def metrics(ours: Result, errors: HeldOutErrors | None) -> list[Metric]:
-    """Error, error without privacy, privacy noise, budget; errors only under the overlay."""
+    """Return error, error without privacy, privacy noise and budget; errors only with the overlay."""
     guarantee, half = ours.guarantee, math.exp(min(words.at_records(ours, ours.intervals.blur), _BEYOND))
     kind = "hexagons" if "hexagon" in ours.dataset.privacy_unit else "sales"
     many = f"{guarantee.releases} releases" if guarantee.releases > 1 else "one release"

@@ -1,4 +1,4 @@
-"""Results of the pages that release, and their errors on people left out, from the cache."""
+"""Cached results of the pages that show a release, and their errors on people left out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from pages._ui.work.cached import Wish
 
 
 def scene(name: str) -> Scene:
-    """The test points of a shipped dataset, by name."""
+    """Return the test points of a shipped data set, by name."""
     return cached.value("Loading the data", results.scene_of, name, given=(cached.dataset(name),))
 
 
@@ -44,15 +44,16 @@ BESIDE: Menu[Beside] = menu(
 
 
 def may_stand_beside(chosen: ReleaseSettings) -> list[Beside]:
-    """Releases to compare with: Bayes cloaking, which needs no lengthscale, unless it is the page's own or too slow."""
+    """Return which releases may be shown next to the page's own: Bayes cloaking, unless too slow, and that of 2018."""
     has_answer = "bayes" in offers.mechanisms(chosen.dataset) and not chosen.design.in_stages
     return [*(["bayes"] if has_answer else []), "published"]  # type: ignore[list-item]
 
 
 def compared(chosen: ReleaseSettings, beside: Beside) -> tuple[Result, Result | None, HeldOutErrors | None]:
-    """A release, the one beside it, and under the overlay the errors of both; alone, with the error of the answer.
+    """Return a release, the one next to it, and the errors of both.
 
-    Those of a map know how far privacy noise moves them.
+    Errors are computed only with the overlay. If no release is next to it, they are compared with those of the first
+    one that may be. Results of a map know how far privacy noise moves them.
     """
     settings = chosen.model, chosen.design, chosen.draw
     other = _beside(may_stand_beside(chosen)[0] if beside == "none" else beside, *settings)
@@ -64,7 +65,7 @@ def compared(chosen: ReleaseSettings, beside: Beside) -> tuple[Result, Result | 
 
 
 def _beside(which: Beside, model: Model, _: Design, draw: Draw) -> tuple[Model, Design, Draw]:
-    """Settings of a release beside a page's own: the same budget and number, and its own model where it has one."""
+    """Return settings of a release next to the page's own: same budget and number, and its own model if it has one."""
     draw = replace(draw, calibration="analytic", shrinkage=False)
     if which == "bayes":
         return usual(model.dataset), Design("bayes"), draw
@@ -75,7 +76,7 @@ Given = tuple[Dataset, Scene]
 
 
 def run(model: Model, design: Design, draw: Draw) -> Result:
-    """All stages of a release with these settings."""
+    """Return a release with these settings, computed in all its steps."""
     given = cached.dataset(model.dataset), scene(model.dataset)
     fit = cached.value("Computing the cloaking matrix C", results.stage_matrix, model, given=given)
     if design.in_stages:
@@ -84,16 +85,18 @@ def run(model: Model, design: Design, draw: Draw) -> Result:
 
 
 def run_published(model: Model, draw: Draw) -> Result:
-    """The published method at the same budget and draw: log-det objective, Hall's calibration."""
+    """Return the published method at the same budget and number: log-det objective, Hall's calibration."""
     return run(*_beside("published", model, PAPER_DESIGN, draw))
 
 
 def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Predictive) -> Result:
-    """Of a mechanism that adds noise once: only scaling and drawing it depend on the budget."""
+    """Return a release of a mechanism that adds noise once. Only scaling and sampling the noise depend on the
+    budget.
+    """
     plan = cached.value("Designing the noise: λ and M", results.stage_plan, model, design, given=(*given, fit))
     stage_3: Any = {"given": (*given, plan), "here": True}
     samples, guarantee = cached.value("Drawing the noise", results.stage_draws, model, design, draw, **stage_3)
-    one = replace(draw, draws=1, seed=1)  # intervals are as wide for every draw
+    one = replace(draw, draws=1, seed=1)  # intervals have the same width in every simulated release
     halves = cached.value("Simulating intervals", results.stage_halves, model, design, one, **stage_3)
     return Result(
         model,
@@ -110,7 +113,7 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Predi
 
 
 def _run_staged(model: Model, design: Design, draw: Draw, given: Given, fit: Predictive) -> Result:
-    """Of Bayes cloaking: the numbers depend on the budget, and not on the model that reads them."""
+    """Return a release of Bayes cloaking. Its numbers depend on the budget, but not on the model that reads them."""
     budget = Budget(model.dataset, draw.epsilon, draw.delta)
     numbers = tuple(first_numbers(budget, number) for number in _wished(budget, draw))
     read = {"given": (*given, numbers)}
@@ -132,13 +135,15 @@ def _run_staged(model: Model, design: Design, draw: Draw, given: Given, fit: Pre
 
 
 def first_numbers(budget: Budget, number: int) -> Numbers:
-    """What one numbered draw of Bayes cloaking released."""
+    """Return the numbers of one simulated release of Bayes cloaking."""
     doing, data = f"Measuring draw {number}", cached.dataset(budget.dataset)
     return cached.value(doing, staged.measure, budget, number, given=(data,))
 
 
 def _wished(budget: Budget, draw: Draw) -> range:
-    """The numbers of all draws: while a page asks for one after another, an idle process begins at the other end."""
+    """Return the numbers of all simulated releases. An idle process begins with the last while a page asks for the
+    first.
+    """
     every, data = range(draw.seed, draw.seed + draw.draws), cached.dataset(budget.dataset)
     absent = (each for each in reversed(every[1:]) if cached.find(staged.measure, budget, each) is None)
     cached.wish(*(Wish(staged.measure, (budget, number), (data,)) for number in absent))
@@ -146,7 +151,7 @@ def _wished(budget: Budget, draw: Draw) -> range:
 
 
 def with_noise(result: Result) -> Result:
-    """Return a result that knows how far privacy noise moves it, also that of Bayes cloaking."""
+    """Return a result that knows how far privacy noise moves it, for Bayes cloaking too."""
     if result.intervals.noise is not None:
         return result
     given = result.dataset, result.scene, result.numbers[0]
@@ -158,7 +163,9 @@ def with_noise(result: Result) -> Result:
 
 
 def curve_without_privacy(name: str) -> FloatArray:
-    """The curve when nothing is hidden at every row of the scene (P,), in the output's unit. Not private."""
+    """Return the curve without privacy noise at every row of the scene (P,), in the output's unit. It is not
+    private.
+    """
     given = cached.dataset(name), scene(name)
     return cached.value("Fitting without privacy", _without_privacy, name, given=given)
 
@@ -168,7 +175,7 @@ def _without_privacy(data: Dataset, scene: Scene, _name: str) -> FloatArray:
 
 
 def growth_of(result: Result) -> Growth:
-    """Centiles of people from the first draw of a result."""
+    """Return the centiles of people from the first simulated release of a result."""
     if not result.numbers:
         return staged.by_one_noise(result)
     given = result.dataset, result.scene, result.numbers[0]
@@ -176,7 +183,7 @@ def growth_of(result: Result) -> Growth:
 
 
 def growth_without_privacy(name: str) -> Growth:
-    """The same when nothing is hidden. Not private."""
+    """Return the centiles of people without privacy noise. They are not private."""
     given = cached.dataset(name), scene(name)
     return cached.value("Drawing the centiles without privacy", staged.without_privacy, name, given=given)
 
@@ -185,7 +192,9 @@ Settings = tuple[Model, Design, Draw]
 
 
 def _errors_of(ours: Settings, other: Settings) -> HeldOutErrors | None:
-    """Errors of two releases of the same data; a page that got less than all is made again when more is there."""
+    """Return the errors of two releases of the same data. A page that did not get all is drawn again when they are
+    ready.
+    """
     model = ours[0]
     without = without_privacy_soon(model.dataset, model)
     if without is None:
@@ -195,14 +204,14 @@ def _errors_of(ours: Settings, other: Settings) -> HeldOutErrors | None:
 
 
 def errors(model: Model, design: Design, draw: Draw) -> FloatArray:
-    """Of every simulated release with these settings (D,), on people left out."""
+    """Return the error on people left out of each simulated release with these settings (D,)."""
     found = _errors_by(cached.answer, model, design, draw)
-    assert found is not None  # it was waited for
+    assert found is not None  # the page waits for it
     return found
 
 
 def soon(model: Model, design: Design, draw: Draw) -> FloatArray | None:
-    """The same if it is there soon; else None, and a page that got that is made again when it is."""
+    """Return these errors if they are ready soon; otherwise None, and the page is drawn again when they are."""
     found = _errors_by(cached.soon, model, design, draw)
     if found is None:
         waiting.afterwards(lambda: errors(model, design, draw))
@@ -210,9 +219,10 @@ def soon(model: Model, design: Design, draw: Draw) -> FloatArray | None:
 
 
 def _errors_by(get: Get, model: Model, design: Design, draw: Draw) -> FloatArray | None:
-    """Errors that are kept, or by steps that ``get`` gives; None where it gives None. Likely next ones are wished for.
+    """Return errors that are kept, or that ``get`` computes step by step; None if ``get`` returns None.
 
-    Errors are those of simulated releases, whichever draw is on screen.
+    The errors are those of all simulated releases, whichever is on screen. Errors that are likely to be needed next are
+    requested in advance.
     """
     if design.in_stages:
         budget = Budget(model.dataset, draw.epsilon, draw.delta)
@@ -231,7 +241,7 @@ def _errors_by(get: Get, model: Model, design: Design, draw: Draw) -> FloatArray
 
 
 def _errors_in_stages(get: Get, budget: Budget, model: Model) -> FloatArray | None:
-    """Errors of Bayes cloaking; where the page's model was moved, of the same releases read with it."""
+    """Return errors of Bayes cloaking. If the page's model was changed, the same releases are read with it."""
     if model == usual(model.dataset):
         found = left_out.simulated_errors(budget, get)
         return None if found is None else found.errors
@@ -246,7 +256,7 @@ def _errors_in_stages(get: Get, budget: Budget, model: Model) -> FloatArray | No
 
 
 def _foresee(model: Model, design: Design, draw: Draw) -> None:
-    """An idle process begins with people left out, while a page that will ask for them computes something else."""
+    """Let an idle process begin with the people left out while the page computes something else."""
     if design.in_stages:
         function = left_out.simulated if model == usual(model.dataset) else left_out.numbers
         cached.wish(*left_out.missing(function, Budget(model.dataset, draw.epsilon, draw.delta)))
@@ -257,13 +267,13 @@ def _foresee(model: Model, design: Design, draw: Draw) -> None:
 
 
 def opening(name: str) -> Iterator[Wish]:
-    """The slow results of a page that opens with a data set, besides its errors."""
+    """Yield the slow results with which a page opens for a data set, besides its errors."""
     if exhibit(name).scene == "curve":
         yield Wish(staged.without_privacy, (name,), (cached.dataset(name), scene(name)))
 
 
 def _likely(budget: Budget) -> list[Budget]:
-    """Budgets one step of a slider away."""
+    """Return the budgets that are one step of a slider away."""
     return [
         *(replace(budget, epsilon=float(each)) for each in offers.neighbours(offers.EPSILONS, budget.epsilon)),
         *(replace(budget, delta=each) for each in offers.neighbours(offers.DELTAS, budget.delta)),
@@ -271,7 +281,7 @@ def _likely(budget: Budget) -> list[Budget]:
 
 
 def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
-    """The plans do not depend on the budget: any will do."""
+    """Return plans for each fold. They do not depend on the budget."""
     return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
 
 
@@ -287,7 +297,7 @@ def _errors_read(
     *,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> FloatArray:
-    """RMSE on people left out of each simulated release (D,), in the output's unit, read with a model. Not private."""
+    """Return the RMSE on people left out (D,) of simulated releases read with a model. It is not private."""
     residuals = []
     for fold, measured in parts:
         residuals.append(staged.read(fold.train, fold.X_test, measured, budget, model).values - fold.truth)

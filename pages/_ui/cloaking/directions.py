@@ -1,4 +1,4 @@
-"""The directions of M, where noise that is added once goes: along the curve, on the map, and in motion."""
+"""The directions of M in which noise that is added once goes: along the curve, on the map, and as animations."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from pages._ui.look.plots import (
 from pages._ui.model import Design
 from pages._ui.work import cached
 
-COUNT, FRAMES = 6, 48  # directions; draws of a moving curve
-_SECONDS = 0.12  # that each is shown for
-MAP_FRAMES = 24  # of a moving map
+COUNT, FRAMES = 6, 48  # number of directions; number of samples of an animated curve
+_SECONDS = 0.12  # seconds for which each is shown
+MAP_FRAMES = 24  # frames of an animated map
 _COLOURS = (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)
 _NOTE = "From inputs, budget and bounds alone: public."
 _MOVE = "noise [factor]"
@@ -52,14 +52,15 @@ _REACHES = (1.05, 1.1, 1.25, 1.5, 2.0, 4.0, 10.0)  # ends of a scale of factors
 
 
 class Directions(NamedTuple):
-    """The eigenvectors of M with the largest eigenvalues, on a drawn curve or map. Public: no output enters.
+    """Eigenvectors of M with the largest eigenvalues, on a drawn curve or map. They are public, because no output
+    enters.
 
     Attributes:
-        x: the first input (G,).
-        shapes: one standard deviation of the noise along each (k, G), in the output's unit.
-        shares: of the noise's variance (k,).
-        sds: length of each, root of the eigenvalue, times d s (k,).
-        moves: the furthest that anybody can move curve or map along each (k,), in the same length.
+        x: values of the first input (G,).
+        shapes: one standard deviation of the noise along each direction (k, G), in the output's unit.
+        shares: share of the noise variance in each direction (k,).
+        sds: standard deviation of the noise in each direction (k,): root of the eigenvalue, times d s.
+        moves: largest distance (k,) by which one record can move the curve or map in each direction, on the same scale.
     """
 
     x: FloatArray
@@ -70,12 +71,16 @@ class Directions(NamedTuple):
 
     @property
     def furthest(self) -> FloatArray:
-        """The most that anybody can move any one place along each (k,), in the output's unit."""
+        """Return the largest change of any single value that one record can cause in each direction (k,), in the
+        output's unit.
+        """
         return np.asarray(self.moves / self.sds * np.abs(self.shapes).max(axis=1))
 
 
 def directions_of(result: Result) -> Directions:
-    """From the factor of M where it is drawn: M = L L^T, so L's left singular vectors, and the reach of c_j."""
+    """Return the directions from the factor of M where it is drawn: M = L L^T, so these are the left singular vectors
+    of L.
+    """
     scene = result.scene
     drawn = cells.map_rows(scene) if scene.is_map else scene.grid
     draw, data = result.draw, result.dataset
@@ -94,9 +99,10 @@ def directions_of(result: Result) -> Directions:
 
 
 def turning(directions: Directions, seed: int, count: int) -> FloatArray:
-    """Noise along the directions as frames (count, G): each a draw, each a little further along a circle of draws.
+    """Return an animation of the noise along the directions as frames (count, G).
 
-    Two independent draws z, z' of the directions' noise make cos(t) z + sin(t) z', which has the same law at every t.
+    Every frame is a sample of the noise, and differs little from the one before. For independent samples z, z' of the
+    noise, cos(t) z + sin(t) z' has the same distribution at every t.
     """
     first, second = np.random.default_rng(seed).standard_normal((2, len(directions.shapes)))
     turns = np.linspace(0, 2 * np.pi, count, endpoint=False)
@@ -104,7 +110,7 @@ def turning(directions: Directions, seed: int, count: int) -> FloatArray:
 
 
 def table(directions: Directions, result: Result) -> pd.DataFrame:
-    """One row a direction: its share, its noise, and how far anybody can move the curve or map along it."""
+    """Return a row for each direction: share of variance, noise, and how far one record can move the curve or map."""
     unit, points = result.dataset.y_unit, "hexagons" if result.scene.is_map else "grid points"
     return pd.DataFrame(
         {
@@ -118,7 +124,7 @@ def table(directions: Directions, result: Result) -> pd.DataFrame:
 
 
 def alt_text(directions: Directions, result: Result) -> str:
-    """Of the picture of the directions."""
+    """Return the description of the picture of the directions."""
     together, first = text.percent(float(directions.shares.sum())), text.percent(float(directions.shares[0]))
     drawn = "map" if result.scene.is_map else "curve"
     return (
@@ -132,7 +138,7 @@ def alt_text(directions: Directions, result: Result) -> str:
 
 
 def figure(directions: Directions, result: Result) -> go.Figure:
-    """Each direction as the change of the curve that one standard deviation of its noise makes."""
+    """Draw each direction as the change of the curve by one standard deviation of its noise."""
     drawn = go.Figure()
     for at, (shape, share) in enumerate(zip(directions.shapes, directions.shares, strict=True)):
         name, width = f"{at + 1}: {text.percent(float(share))}", 2.5 if at == 0 else 1.6
@@ -143,7 +149,7 @@ def figure(directions: Directions, result: Result) -> go.Figure:
 
 
 def moving(directions: Directions, result: Result) -> go.Figure:
-    """Noise along the first directions, every frame a line of its own."""
+    """Draw the noise along the first directions, with a line for each frame."""
     drawn = go.Figure()
     frames = turning(directions, result.draw.seed, FRAMES)
     few, look = directions.x.astype(np.float32), {"legendgroup": DRAWS, "hoverinfo": "skip"}
@@ -155,13 +161,13 @@ def moving(directions: Directions, result: Result) -> go.Figure:
 
 
 def _along(drawn: go.Figure, directions: Directions, result: Result) -> go.Figure:
-    """Finished, over the first input."""
+    """Return the figure with its axes along the first input."""
     drawn.update_xaxes(title=input_axis(result.dataset), range=[directions.x[0], directions.x[-1]])
     return finish(drawn, HEIGHT)
 
 
 def moving_alt(directions: Directions, result: Result) -> str:
-    """Of the moving picture."""
+    """Return the description of the animated picture."""
     typical = float(np.median(np.sqrt((directions.shapes**2).sum(axis=0))))
     frames, point = (MAP_FRAMES, "hexagon") if result.scene.is_map else (FRAMES, result.dataset.x_names[0])
     return (
@@ -175,7 +181,7 @@ _MOTION = "Privacy noise as it may look: one draw turns into the next."
 
 
 def show_curves(result: Result) -> None:
-    """A section: the directions along the curve, in motion, and in numbers."""
+    """Draw a section: the directions along the curve, animated, and in numbers."""
     st.subheader("The shapes the noise takes")
     directions = directions_of(result)
     still, alt = cached.drawn(figure, directions, result, of="directions"), alt_text(directions, result)
@@ -196,7 +202,7 @@ def _about(result: Result, alt: str) -> About:
 
 
 def scale_of(shapes: FloatArray) -> Layer:
-    """Colours of factors, a price divided by as much as it is multiplied by at the other end."""
+    """Return a colour scale of factors on prices, symmetric between division and multiplication."""
     most = float(np.exp(np.abs(shapes).max()))
     end = next((each for each in _REACHES if each >= most), _REACHES[-1])
     marks = tuple(float(end**power) for power in (-1, -0.5, 0, 0.5, 1))
@@ -212,7 +218,9 @@ def scale_of(shapes: FloatArray) -> Layer:
 
 
 def maps(directions: Directions, result: Result) -> Iterator[tuple[Panel, pd.DataFrame]]:
-    """One map a direction: the factor of one standard deviation of its noise on each price; and its numbers."""
+    """Yield a map for each direction, with the factor of one standard deviation of its noise on each price, and its
+    numbers.
+    """
     around, layer = cached.value("Drawing the boroughs", look_maps.boroughs), scale_of(directions.shapes)
     labels, unit = cells.map_cells(result.scene), result.dataset.privacy_unit
     each = zip(directions.shapes, directions.shares, directions.furthest, strict=True)
@@ -227,7 +235,7 @@ SWITCH = Switch("directions", "The shapes the noise takes", section=HERE)
 
 
 def show_maps(ours: Result) -> None:
-    """A switch, and the directions on the map, in motion, and in numbers; of cloaking where ours measures in stages."""
+    """Draw a switch, and the directions on the map; those of cloaking if the page's mechanism measures in stages."""
     if not settings.value_of(SWITCH):
         return
     result = ours

@@ -1,4 +1,4 @@
-"""The curve of a release: its figures, and the sections of its page."""
+"""Figures of the curve of a release, and the sections of its page."""
 
 from __future__ import annotations
 
@@ -43,16 +43,17 @@ from pages._ui.look.plots import (
 from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.work import cached
 
-DRAWS, BANDS = "draws", "bands"  # groups of the traces that are played
+DRAWS, BANDS = "draws", "bands"  # groups of traces in an animation
 _PINNED = "pinned (A), its interval thin"
-SHORT = {"published curve": "published", _PINNED: "pinned (A)"}  # at a line's end
+SHORT = {"published curve": "published", _PINNED: "pinned (A)"}  # at the end of a line
 
 
 def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | None = None) -> go.Figure:
-    """Draws along the first input, and intervals about the first; ``other`` styles the method compared with.
+    """Draw simulated releases along the first input, with intervals about the first; ``other`` styles the method
+    compared with.
 
-    ``pinned``, a release of the same data, is drawn over them. The intervals of the other draws are there too,
-    invisible until ``play`` gives each its turn.
+    ``pinned``, a release of the same data, is drawn over them. The intervals of the other releases are hidden until
+    ``play`` shows one after another.
     """
     data, scene, intervals = result.dataset, result.scene, result.intervals
     x, grid, level = scene.x, scene.grid, f"({100 * LEVEL:g} %)"
@@ -61,7 +62,7 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     first, *others = (intervals.curve.of(draw)[:, grid] for draw in range(len(result.samples)))
     band(figure, x, wide[0], wide[1], colour, 0.12, f"range for one more person {level}")
     band(figure, x, first[0], first[1], colour, 0.28, f"average {level}", legendgroup=BANDS)
-    for ends in others:  # half the points, half the digits: there may be many
+    for ends in others:  # fewer points and digits, because there may be many releases
         few, low, high = np.stack([x, *ends])[:, ::2].astype(np.float32)
         band(figure, few, low, high, colour, 0.28, legendgroup=BANDS)
         figure.data[-1].opacity = 0
@@ -78,7 +79,7 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
 def growth(
     chart: Growth, data: Dataset, person: tuple[float, float], plain: Growth | None = None, other: bool = False
 ) -> go.Figure:
-    """Centiles of people; ``plain`` are those without privacy, ``other`` styles the method compared with."""
+    """Draw centiles of people; ``plain`` are those without privacy, ``other`` styles the method compared with."""
     figure = go.Figure()
     if plain is not None:
         centile_lines(figure, plain.x, plain.lines, NON_PRIVATE, "without privacy", labelled=False)
@@ -98,7 +99,7 @@ def growth(
 
 
 def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: FloatArray) -> None:
-    """The records, and the curve without privacy (P,) at first inputs x (P,). Not private."""
+    """Draw the records, and the curve without privacy noise (P,) at first inputs x (P,). Both are not private."""
     line = {"color": NON_PRIVATE, "width": 2}
     figure.add_scatter(x=x, y=nonprivate, name="without privacy", line=line, meta=NOT_PRIVATE)
     figure.add_scatter(
@@ -112,7 +113,9 @@ def add_truth(figure: go.Figure, data: Dataset, x: FloatArray, nonprivate: Float
 
 
 def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray | None = None) -> go.Figure:
-    """Axes that depend on public values only, and the finish; where they cut the values ``drawn``, they say so."""
+    """Set axes that depend only on public values, and finish the figure. If they cut off the values ``drawn``, a note
+    says so.
+    """
     low, high = data.y_bounds
     bottom, top = low - 0.35 * data.output_range, high + 0.35 * data.output_range
     figure.update_xaxes(title=input_axis(data), range=[x[0], x[-1]])
@@ -125,7 +128,7 @@ def on_axes(figure: go.Figure, data: Dataset, x: FloatArray, drawn: FloatArray |
 
 
 def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: FloatArray) -> None:
-    """A pinned draw and the edges of its interval: another band on top of the present ones would hide them."""
+    """Draw a pinned release with the edges of its interval, because a further band would hide those below."""
     line = {"color": PINNED, "width": 2, "dash": "dashdot"}
     figure.add_scatter(x=x, y=curve, name=_PINNED, mode="lines", legendgroup="pin", line=line)
     gap = [np.nan]
@@ -142,7 +145,7 @@ def _add_pinned(figure: go.Figure, x: FloatArray, curve: FloatArray, ends: Float
 
 
 def error_distribution(found: HeldOutErrors, unit: str) -> go.Figure:
-    """Error of each simulated release: this setting, the one beside it, and without privacy."""
+    """Draw the error of each simulated release: of this setting, of the one next to it, and without privacy."""
     figure = go.Figure()
     beside = "Bayes cloaking" if found.design.in_stages else "method of 2018"
     for errors, name, colour in ((found.ours, "this setting", PRIVATE), (found.beside, beside, OTHER)):
@@ -157,12 +160,12 @@ def error_distribution(found: HeldOutErrors, unit: str) -> go.Figure:
             )
     figure.add_vline(x=found.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
-    figure.update_yaxes(range=[len(figure.data) - 0.5, -1.1])  # above the first row stand its name and the line's
+    figure.update_yaxes(range=[len(figure.data) - 0.5, -1.1])  # the names of the first row and of the line are above it
     return rows_named_inside(finish(figure, 240))
 
 
 def cloaking_heat(result: Result) -> go.Figure:
-    """C on the grid, records in order of their first input."""
+    """Draw C on the grid, with records in order of their first input."""
     data, scene = result.dataset, result.scene
     order = np.argsort(data.X[:, 0], kind="stable")
     people = f"people, in order of {data.x_names[0]}"
@@ -172,7 +175,7 @@ def cloaking_heat(result: Result) -> go.Figure:
 
 
 def noise_heat(result: Result) -> go.Figure:
-    """Correlation of the privacy noise between grid points."""
+    """Draw the correlation of the privacy noise between grid points."""
     data, x = result.dataset, result.scene.x[::3]
     factor = result.linear_plan.factor[result.scene.grid][::3]
     unit = factor / np.linalg.norm(factor, axis=1, keepdims=True)
@@ -181,7 +184,7 @@ def noise_heat(result: Result) -> go.Figure:
 
 
 def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_title: str) -> go.Figure:
-    bound = float(np.quantile(np.abs(values), 0.98))  # one far record would wash out all others
+    bound = float(np.quantile(np.abs(values), 0.98))  # one distant record would make all others pale
     figure = go.Figure(go.Heatmap(z=values.round(4), x=x, y=y, colorscale="PuOr_r", zmin=-bound, zmax=bound))
     figure.update_xaxes(title=x_title)
     figure.update_yaxes(title=y_title)
@@ -189,7 +192,7 @@ def _heat(values: FloatArray, x: FloatArray, y: FloatArray, x_title: str, y_titl
 
 
 def stems(result: Result) -> go.Figure:
-    """Weight of each record in the noise, as stems over the first input."""
+    """Draw the weight of each record in the noise along the first input."""
     data, lambdas = result.dataset, result.noise_design.lambdas
     x, shares = data.X[:, 0], lambdas / lambdas.sum()
     figure = go.Figure()
@@ -213,12 +216,14 @@ _DECLARED = "This method has one declared spread for everybody: its lines are as
 
 
 def question(data: Dataset) -> str:
-    """The title: heights grow, other outcomes have a curve."""
+    """Return the title, which depends on whether the data are about growth."""
     return f"What does privacy do to a {'growth ' if data.y_name == 'height' else ''}curve?"
 
 
 def lead(ours: Result, errors: HeldOutErrors | None) -> str:
-    """The plain sentences under the question; where no error may be shown, how uncertain a release is."""
+    """Return the headline sentences. Without the overlay no error may be shown, and they say how uncertain a release
+    is.
+    """
     setting = f"At epsilon = {ours.draw.epsilon:g}"
     if errors is not None:
         return f"{setting} {words.predicts(ours, errors)}"
@@ -227,7 +232,7 @@ def lead(ours: Result, errors: HeldOutErrors | None) -> str:
 
 
 def show(ours: Result, beside: Result | None, overlay: bool) -> None:
-    """The chart of this setting, that of the release beside it, and one person whom a visitor moves."""
+    """Draw the chart of this setting and of the release next to it, and a person whom a visitor can move."""
     data = ours.dataset
     st.header("The growth chart")
     chart = computed.growth_of(ours)
@@ -270,12 +275,13 @@ def _growth_alt(source: str, result: Result) -> str:
 
 
 def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
-    """Age and height of anybody, moved by hand, and the centile; from the release alone."""
+    """Return age and height that a visitor chooses, and show the centile, computed from the release alone."""
     (low, high), (least, most) = data.x_box[0], (math.ceil(data.y_bounds[0]), math.floor(data.y_bounds[1]))
     young, usual = round(low + 0.1 * (high - low)), round((least + most) / 2)
     left, right = st.columns(2)
     label, ends = f"A person's {data.x_names[0]} [{data.x_units[0]}]", (math.ceil(low), math.floor(high))
-    place = Range(f"growth_x_{data.name}", label, young, *ends, 1, section=HERE)  # its range is that of the data set
+    # The range of the control is that of the data set
+    place = Range(f"growth_x_{data.name}", label, young, *ends, 1, section=HERE)
     value = Range(f"growth_y_{data.name}", f"and {data.y_name} [{data.y_unit}]", usual, least, most, 1, section=HERE)
     with left:
         x = settings.value_of(place)
@@ -293,9 +299,10 @@ _STEPS = 20  # tolerances of the slider
 
 
 def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> None:
-    """A slider for a tolerance, and the chance that the mean published at x is so near to the one without privacy.
+    """Draw a slider for a tolerance, and show the probability that the published mean at x is this close to the one
+    without privacy.
 
-    And how much wider the range for one more person is than without privacy (``plain``), where that may be shown.
+    If ``plain`` may be shown, also say how much wider the range for one more person is than without privacy.
     """
     data = result.dataset
     most = text.round_step(data.output_range / 4)
@@ -316,7 +323,9 @@ def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> 
 
 
 def probability_within(result: Result, x: float, tolerance: float) -> float:
-    """From the interval of the privacy noise; of a release in stages, from that of the curve, with the noise."""
+    """Return the probability from the interval of the privacy noise, or of the curve if the mechanism measures in
+    stages.
+    """
     scene = result.scene
     half = float(np.interp(x, scene.x, result.intervals.blur[scene.grid]))
     sd = half / float(ndtri((1 + LEVEL) / 2))
@@ -324,7 +333,7 @@ def probability_within(result: Result, x: float, tolerance: float) -> float:
 
 
 def public_curves(result: Result, *, other: bool = False, kept: Result | None = None) -> Public:
-    """Of the curves, and a pinned release over them."""
+    """Return the publishable form of the curves, with a pinned release over them if there is one."""
     alt = words.curves_alt(result, "purple" if other else "orange", overlay=False)
     if kept is not None:
         other_release = about(kept, "").release.removeprefix("Published: ")
@@ -335,13 +344,13 @@ def public_curves(result: Result, *, other: bool = False, kept: Result | None = 
 def public_growth(
     result: Result, chart: Growth, person: tuple[float, float], source: str, *, other: bool = False
 ) -> Public:
-    """Of the growth chart; the person on it is anybody, moved by hand."""
+    """Return the publishable form of the growth chart. The person on it is chosen by hand."""
     shows = about(result, _growth_alt(source, result))
     return Public(partial(growth, chart, result.dataset, person, None, other), shows)
 
 
 def about(result: Result, shows: str) -> About:
-    """Caption of a release where its picture goes."""
+    """Return the description of a release for its export figure."""
     first, count = result.draw.seed, result.draw.draws
     drawn = f"example draw {first}" if count == 1 else f"example draws {first} to {first + count - 1}"
     made = f"{offers.MECHANISM.titles[result.design.mechanism]}, {drawn}"

@@ -1,4 +1,4 @@
-"""A release on the pages: from the core's stages to one result."""
+"""A release on the pages: its steps, from the core's functions to one result."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Where predictions are made: the first ``records`` rows of X_test carry a known truth (records,).
+    """Points at which values are predicted. The outputs of the first ``records`` points are known.
 
     Attributes:
         X_test: test inputs (P, D).
-        truth: clipped outputs (records,), in the output's unit. Private.
-        labels: P rows of public columns for display (cell, borough, sales), for maps.
+        truth: clipped outputs (records,), in the output's unit. They are private.
+        labels: public columns for display with P rows (cell, borough, sales), for maps.
     """
 
     X_test: FloatArray
@@ -43,58 +43,58 @@ class Scene:
 
     @property
     def records(self) -> int:
-        """Number of leading rows that carry a truth."""
+        """Number of leading rows whose outputs are known."""
         return len(self.truth)
 
     @property
     def grid(self) -> slice:
-        """The rows of a curve that is drawn: all others."""
+        """Rows of the curve that is drawn: all others."""
         return slice(self.records, None)
 
     @property
     def x(self) -> FloatArray:
-        """Their first inputs (G,)."""
+        """First inputs of the curve (G,)."""
         return self.X_test[self.grid, 0]
 
     @property
     def is_map(self) -> bool:
-        """Whether it is drawn as a map."""
+        """Whether the scene is drawn as a map."""
         return self.labels is not None
 
     @property
     def at_records(self) -> tuple[float, ...]:
-        """Importance of every row (P) where accuracy matters at the records."""
+        """Weight of every row (P) in the objective if accuracy matters at the records."""
         return tuple((np.arange(len(self.X_test)) < self.records).astype(float))
 
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Of an interval about every released curve (draws, P) each."""
+    """Ends of an interval about every released curve, (draws, P) each."""
 
     low: FloatArray
     high: FloatArray
 
     @property
     def half(self) -> FloatArray:
-        """Half its width about the first curve (P,)."""
+        """Half-width about the first curve (P,)."""
         low, high = self.of(0)
         return np.asarray((high - low) / 2)
 
     def of(self, draw: int) -> FloatArray:
-        """Of one curve (2, P), the lower ends first."""
+        """Ends about one curve (2, P), the lower ones first."""
         return np.stack([self.low[draw], self.high[draw]])
 
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Of ``LEVEL`` about every released curve, in the output's unit. Public.
+    """Intervals of ``LEVEL`` about every released curve, in the output's unit. They are public.
 
     Attributes:
-        output: hold one further record's output.
-        curve: hold the latent curve.
-        noise: half of that which holds the curve that the same outputs give without noise (P,); None where it differs
-            from draw to draw, and with what is hidden.
-        scatter: standard deviation of people about the first curve (P,); None where it is not measured.
+        output: intervals for one further record's output.
+        curve: intervals for the latent curve.
+        noise: half-width (P,) of the interval for the curve that the same outputs give without noise; None if it
+            differs between releases.
+        scatter: residual standard deviation about the first curve (P,); None if it is not measured.
     """
 
     output: Ends
@@ -104,23 +104,23 @@ class Intervals:
 
     @classmethod
     def about(cls, samples: FloatArray, output: FloatArray, curve: FloatArray, noise: FloatArray) -> Intervals:
-        """About released curves (draws, P), from halves (P,) as of ``stage_halves``."""
+        """Return intervals about released curves (draws, P) from half-widths (P,) of ``stage_halves``."""
         return cls(Ends(samples - output, samples + output), Ends(samples - curve, samples + curve), noise)
 
     @property
     def blur(self) -> FloatArray:
-        """Half of the range of the privacy noise (P,); where that is not added once, of the curve."""
+        """Half-width (P,) for the privacy noise if it is added once, otherwise for the curve."""
         return self.curve.half if self.noise is None else self.noise
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Everything that one numbered draw of Bayes cloaking released.
+    """Everything that one simulated release of Bayes cloaking releases.
 
     Attributes:
         measured: all measurements, in model units.
-        statistics: the same as a release keeps them, to be read again.
-        guarantee: the promise for this draw.
+        statistics: these measurements as a release keeps them, to be read again.
+        guarantee: guarantee of this release.
     """
 
     measured: Measured
@@ -130,19 +130,20 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """Everything a page needs for one setting. Of it ``dataset``, the scene's truth and ``nonprivate`` are private.
+    """Everything that a page needs for one setting. ``dataset``, the truth of the scene and ``nonprivate`` are private.
 
     Attributes:
         model, design, draw: settings.
-        dataset, scene: which records, and where predictions are made.
-        nonprivate: the curve when nothing is hidden, at every row of the scene (P,), in the output's unit.
+        dataset, scene: the records, and the points of prediction.
+        nonprivate: the curve without privacy noise at every row of the scene (P,), in the output's unit.
         fit: the cloaking matrix.
-        plan: of a mechanism that adds noise once; None for Bayes cloaking, which plans each stage on the way.
-        samples: to publish (draws, P), in the output's unit.
-        guarantee: of all samples together.
-        intervals: about them.
-        budget: of Bayes cloaking; None where noise is added once.
-        numbers: what each draw of Bayes cloaking released; empty where noise is added once.
+        plan: plan of a mechanism that adds noise once; None for Bayes cloaking, which plans each stage after the one
+            before.
+        samples: released curves (draws, P), in the output's unit.
+        guarantee: guarantee of all samples together.
+        intervals: intervals about the samples.
+        budget: budget of Bayes cloaking; None for a mechanism that adds noise once.
+        numbers: released numbers of each release of Bayes cloaking; empty for a mechanism that adds noise once.
     """
 
     model: Model
@@ -161,35 +162,37 @@ class Result:
 
     @property
     def settings(self) -> tuple[Model, Design, Draw]:
-        """All that it depends on."""
+        """All settings that determine it."""
         return self.model, self.design, self.draw
 
     @property
     def released(self) -> tuple[object, ...]:
-        """Settings of the release: numbers that stages measured are read with any model, for nothing."""
+        """Settings that determine the release. The model that reads measurements in stages is not among them, because
+        it is free.
+        """
         return (self.model.dataset, *self.settings[1:]) if self.design.in_stages else self.settings
 
     @property
     def linear_plan(self) -> Plan:
-        """Of a mechanism that adds noise once, to a linear map of the outputs."""
+        """Plan of a mechanism that adds noise once to a linear map of the outputs."""
         assert self.plan is not None
         return self.plan
 
     @property
     def noise_design(self) -> NoiseDesign:
-        """Of cloaking: how its noise is shared out."""
+        """Noise design of cloaking."""
         assert self.linear_plan.design is not None
         return self.linear_plan.design
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutErrors:
-    """Errors on people left out, of a release, of another beside it, and without privacy. Not private.
+    """Errors on people left out, of a release, of the one next to it, and without privacy. They are not private.
 
     Attributes:
-        ours, beside: of each simulated release (D,), whose mean pages quote; None while it is being computed.
-        design: of the release beside it.
-        without: when nothing is hidden, in the output's unit as all of them.
+        ours, beside: error of each simulated release (D,), whose mean is shown; None while it is computed.
+        design: noise design of the release next to it.
+        without: error without privacy noise. All errors are in the output's unit.
     """
 
     ours: FloatArray | None
@@ -202,7 +205,9 @@ GRID_POINTS = 200
 
 
 def scene_of(dataset: Dataset, name: str) -> Scene:
-    """Test points of a dataset: its own inputs, then a grid along the first, as declared; the cells of a map."""
+    """Return the test points of a data set: its own inputs, then a grid along the first as declared, or the cells of a
+    map.
+    """
     shipped = exhibit(name)
     if shipped.scene == "map":
         medians, cells = london_hexes.load(), london_hexes.map_cells()
@@ -211,30 +216,30 @@ def scene_of(dataset: Dataset, name: str) -> Scene:
         labels = pd.concat([pd.DataFrame(dict(medians.labels)), empty[["cell", "sales"]]], ignore_index=True)
         return Scene(X_test, medians.clipped_y, labels.fillna({"borough": "no sale here"}))
     low, high = dataset.x_box[0]
-    # 30 % beyond the domain: the noise peaks where nobody lives, and a map of it should show that.
+    # 30 % beyond the domain, because a map of the noise should show that it is largest where nobody lives.
     along = np.linspace(*(shipped.drawn or (low, high + 0.3 * (high - low))), GRID_POINTS)
     return Scene(np.vstack([dataset.X, along_first(dataset, along)]), dataset.clipped_y)
 
 
 def along_first(dataset: Dataset, x: FloatArray) -> FloatArray:
-    """Points (G, D) at first inputs x (G,), other inputs in the middle of their public box."""
+    """Return points (G, D) at first inputs x (G,), with the other inputs at the middle of their public box."""
     points = np.tile(np.mean(dataset.x_box, axis=1), (len(x), 1))
     points[:, 0] = x
     return points
 
 
 def stage_matrix(dataset: Dataset, scene: Scene, model: Model) -> Predictive:
-    """Stage 1: the cloaking matrix, public."""
+    """Stage 1: return the cloaking matrix, which is public."""
     return predictive(InferenceChoice(), model.build(), dataset.X, scene.X_test, model.noise)
 
 
 def stage_plan(dataset: Dataset, scene: Scene, fit: Predictive, model: Model, design: Design) -> Plan:
-    """Stage 2: the plan per unit budget and change; public."""
-    # The plan does not depend on the budget: any will do.
+    """Stage 2: return the plan per unit budget and unit output change, which is public."""
+    # The plan does not depend on the budget, so any budget will do.
     mechanism = mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01))
     if isinstance(mechanism, OptimisedNoise) and design.objective == "trace" and design.focus == "records":
         mechanism = replace(mechanism, weights=scene.at_records)
-    many = dataset.n > EXACT_ALWAYS  # then the passes over the records run on the cluster, if there is one
+    many = dataset.n > EXACT_ALWAYS  # so that passes over the records run on the cluster, if there is one
     with engine() if many else nullcontext() as executor:
         plan: Plan = mechanism.plan_of(fit, scene.X_test, executor)
     return plan
@@ -243,7 +248,9 @@ def stage_plan(dataset: Dataset, scene: Scene, fit: Predictive, model: Model, de
 def stage_draws(
     dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw
 ) -> tuple[FloatArray, Guarantee]:
-    """Stage 3: scale the noise and draw it (draws, P). Milliseconds; touches neither C, lambda nor M."""
+    """Stage 3: scale the noise and sample it (draws, P). This takes milliseconds, and changes neither C, lambda nor
+    M.
+    """
     mechanism = mechanism_of(model, design, draw)
     release = mechanism.measure(plan, dataset, scene.X_test, NumberedDraws(draw.seed, draw.draws), draw.draws)
     return release.samples, release.guarantee
@@ -252,9 +259,10 @@ def stage_draws(
 def stage_halves(
     dataset: Dataset, scene: Scene, plan: Plan, model: Model, design: Design, draw: Draw
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Beside stage 3: halves of intervals of ``LEVEL`` about any released curve (P,), the same for every draw. Public.
+    """Return half-widths (P,) of intervals of ``LEVEL`` about any released curve, the same for every release.
 
-    They hold one further record's output, the latent curve, and the curve that the same outputs give without noise.
+    The intervals are for one further record's output, for the latent curve, and for the curve that the same outputs
+    give without noise. All of them are public.
     """
     mechanism = mechanism_of(model, design, draw)
     uncertainty = mechanism.uncertainty(mechanism.mapped(plan, dataset), dataset, np.zeros((1, len(scene.X_test))))

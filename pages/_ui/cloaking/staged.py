@@ -1,4 +1,4 @@
-"""Numbered draws of Bayes cloaking: what each releases, and the curves read from it."""
+"""Simulated releases of Bayes cloaking: the numbers that each releases, and the curves read from them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from pages._ui.model import Budget, Draw, Model, usual
 
 
 def measure(dataset: Dataset, budget: Budget, number: int) -> Numbers:
-    """Make one numbered draw: a release, but with pseudo-random noise that its number determines."""
+    """Simulate a release with the pseudo-random noise of its number."""
     mechanism, X = budget.mechanism, dataset.X
     release = mechanism.measure(mechanism.plan_for(dataset, X), dataset, X, np.random.default_rng(number), mean=False)
     return Numbers(release.measured[0], release.statistics[0], release.guarantee)
 
 
 def models(dataset: Dataset, budget: Budget, model: Model) -> tuple[Mixed, ...]:
-    """Return the models that read a draw: the automatic ones, and the page's with its neighbours if it was moved."""
+    """Return the models that read a release: the automatic ones, and the page's with its neighbours if a visitor
+    changed it.
+    """
     mechanism = budget.mechanism
     if model != usual(model.dataset):
         mechanism = replace(mechanism, kernels=(model.build(),), noise_variances=(model.noise,))
@@ -38,7 +40,7 @@ def models(dataset: Dataset, budget: Budget, model: Model) -> tuple[Mixed, ...]:
 
 
 def filter_for(dataset: Dataset, budget: Budget, model: Model) -> Filter:
-    """Return the filter that reads a draw: of a release itself, or with the page's model among the others."""
+    """Return the filter that reads a release: the automatic one, or one with the page's model among the others."""
     plan = budget.mechanism.plan_for(dataset, dataset.X)
     if model == usual(model.dataset):
         return plan.filtered
@@ -59,7 +61,7 @@ def read(
     model: Model,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> MixtureUncertainty:
-    """Predict at X_test (P, D) from the released numbers of some draws. Spends nothing."""
+    """Predict at X_test (P, D) from the numbers of several releases. This costs no privacy."""
     filtered, parts = filter_for(dataset, budget, model), []
     for each in measured:
         parts.append(_reading(dataset, filtered, each).at(X_test).curve)
@@ -89,7 +91,8 @@ def _reading(dataset: Dataset, filtered: Filter, measured: Measured) -> ReleaseR
 
 
 def noise_half(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _draw: Draw, model: Model) -> FloatArray:
-    """Half of the range in which privacy noise moves a released curve (P,), in the output's unit. Spends nothing.
+    """Return half of the range (P,) in which privacy noise moves a released curve, in the output's unit. It costs no
+    privacy.
 
     With probability ``LEVEL``, the curve that exact answers to the same queries would give is at most so far from the
     released one: the normal quantile of ``LEVEL`` times the standard deviation of that distance given the released
@@ -107,11 +110,11 @@ LEVELS = (1, *CENTILES[:1], 5, 10, 15, *range(20, 85, 5), 85, 90, 95, *CENTILES[
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Values that so many in 100 people stay below, along the first input.
+    """Centiles of people along the first input.
 
     Attributes:
         x: first inputs (G,).
-        values: of each of ``LEVELS`` (L, G), in the output's unit.
+        values: each of the centiles ``LEVELS`` (L, G), in the output's unit.
     """
 
     x: FloatArray
@@ -119,28 +122,28 @@ class Growth:
 
     @property
     def lines(self) -> dict[int, FloatArray]:
-        """Those of a growth chart."""
+        """Centiles of a growth chart."""
         return {centile: self.values[LEVELS.index(centile)] for centile in CENTILES}
 
     def width(self, x: float) -> float:
-        """Between the outermost lines at x, in the output's unit."""
+        """Return the distance of the outermost centiles at x, in the output's unit."""
         low, *_, high = self.lines.values()
         return float(np.interp(x, self.x, high - low))
 
     def below(self, x: float, y: float) -> float:
-        """How many in 100 people at x lie below y; between 1 and 99."""
+        """Return the percentage of people at x who are below y, between 1 and 99."""
         quantiles = [float(np.interp(x, self.x, row)) for row in self.values]
         return float(np.interp(y, quantiles, LEVELS))
 
 
 def released(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _draw: Draw, model: Model) -> Growth:
-    """Return the centiles from the first draw of Bayes cloaking. Spends nothing beyond it."""
+    """Return the centiles from the first release of Bayes cloaking. This costs no further privacy."""
     X = scene.X_test[scene.grid]
     return _of(X, read(dataset, X, [first.measured], budget, model))
 
 
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
-    """Return the centiles by the same mixture of models when nothing is hidden. Not private."""
+    """Return the centiles from the same mixture of models without privacy noise. They are not private."""
     X = scene.X_test[scene.grid]
     mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA)
     plan = mechanism.plan_for(dataset, X)
@@ -148,7 +151,7 @@ def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
 
 
 def by_one_noise(result: Result) -> Growth:
-    """Of a method with one declared noise for everybody: normal centiles from its interval for one more person."""
+    """Return normal centiles for a method with one declared noise variance, from its interval for one more person."""
     low, high = result.intervals.output.of(0)[:, result.scene.grid]
     sd = (high - low) / 2 / ndtri((1 + LEVEL) / 2)
     values = [(low + high) / 2 + ndtri(level / 100) * sd for level in LEVELS]

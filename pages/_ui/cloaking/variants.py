@@ -1,4 +1,4 @@
-"""A release beside others: pinned, of several settings, or draw after draw."""
+"""A release next to others: pinned, with several settings, or one simulated release after another."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pages._ui.work import cached
 
 
 def find(page: str, on_screen: ReleaseSettings) -> Result | None:
-    """The release that is pinned on a page, if it is of the dataset on screen: its first draw."""
+    """Return the pinned release of a page if it is about the data set on screen: its first simulated release."""
     pinned = pin.pinned(page, type(on_screen), on_screen.dataset)
     if pinned is None:
         return None
@@ -38,7 +38,9 @@ def find(page: str, on_screen: ReleaseSettings) -> Result | None:
 
 
 def show_pinned(page: str, pinned: Result | None, ours: Result, overlay: bool) -> None:
-    """Buttons; with something pinned, the differences and A | B in figures, errors only under the overlay."""
+    """Draw the buttons; if something is pinned, also the differences and both values of each metric. Errors need the
+    overlay.
+    """
     if pinned is not None:
         st.markdown(pin.differences())
         frame.metrics(metrics(pinned, ours, overlay), "pinned")
@@ -46,7 +48,7 @@ def show_pinned(page: str, pinned: Result | None, ours: Result, overlay: bool) -
 
 
 def metrics(pinned: Result, ours: Result, overlay: bool) -> list[Metric]:
-    """Pinned and current figures, A | B, and how much larger or smaller B is."""
+    """Return pinned and current values, and how much larger or smaller the current one is."""
     kept, current = pinned.guarantee.budget, ours.guarantee.budget
     if ours.scene.is_map:
         pinned, ours = computed.with_noise(pinned), computed.with_noise(ours)
@@ -76,14 +78,15 @@ VARIED: Menu[Varied] = menu(
     buttons=True,
     section=HERE,
 )
-_FAR = 3  # between epsilons of two pictures, as a factor
+_FAR = 3  # factor between the epsilons of two pictures
 _KERNELS = {"EQ": "EQ", "Matern32": "Matern 3/2", "Matern12": "Matern 1/2"}
 
 
 def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
-    """Title and release of three settings, as a visitor chooses; none at first, and kernels where rough ones are quick.
+    """Yield title and release of three settings that a visitor chooses; none at first.
 
-    They are a third of the present epsilon, itself, and three times as much; or lengthscales across the domain.
+    The settings are a third of the present epsilon, itself, and three times as much; or lengthscales across the domain;
+    or kernels, where rough ones are quick.
     """
     model, design, draw = ours.settings
     one, shipped = replace(draw, draws=1), exhibit(model.dataset)
@@ -102,11 +105,11 @@ def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
             yield f"lengthscale {length:g} {shipped.unit}", result
 
 
-Side = tuple[Result, Panel, pd.DataFrame]  # one of three: its release, picture and numbers
+Side = tuple[Result, Panel, pd.DataFrame]  # one of three releases, with picture and numbers
 
 
 def curves(ours: Result, overlay: bool) -> None:
-    """The published curve at three settings, on the same axes."""
+    """Draw the published curve at three settings on the same axes."""
     three: list[Side] = []
     for title, result in _chosen_three(ours):
         figure = figures.curves(result, overlay)
@@ -118,7 +121,7 @@ def curves(ours: Result, overlay: bool) -> None:
 
 
 def maps(ours: Result, kind: str, overlay: bool) -> None:
-    """The same layer of the map at three settings, at one scale, with one legend."""
+    """Draw the same layer of the map at three settings, at one scale, with one legend."""
     around = cached.value("Drawing the boroughs", look_maps.boroughs)
     found = [(title, computed.with_noise(result)) for title, result in _chosen_three(ours)]
     tables = [cells.cell_table(result, overlay) for _, result in found]
@@ -135,12 +138,12 @@ def maps(ours: Result, kind: str, overlay: bool) -> None:
 
 
 def _show(key: str, three: Sequence[Side], below: Draw, alt: str, public: bool, unit: str = "", of: str = "") -> None:
-    """All three with a legend ``below`` them, and how far a typical value is from the truth in each."""
+    """Draw all three with a legend ``below`` them, and say how far a typical value is from the truth in each."""
     panels = [panel for _, panel, _ in three]
     numbers = pd.concat([rows.assign(setting=panel.title) for _, panel, rows in three])
     alt += "".join(f" {panel.title}: {panel.caption}" for panel in panels)
     about = None
-    if public:  # three releases about the same people: together they cost more than each
+    if public:  # three releases about the same people cost more together than each alone
         last = figures.about(three[-1][0], alt)
         many = f"{last.release} Three releases, each with its own promise; all three together cost more."
         found = words.within(*(result for result, _, _ in three), of=[panel.title for panel in panels])
@@ -149,12 +152,12 @@ def _show(key: str, three: Sequence[Side], below: Draw, alt: str, public: bool, 
     pictures.panels(panels, below, key, alt + unit, numbers, about, caption="", of=settings_of, are_maps=bool(of))
 
 
-MANY = 20  # draws that the button asks for: one of those the sidebar offers
-_SECONDS, _CALM = 0.7, 2.0  # a draw is shown for; where reduced motion is asked for
+MANY = 20  # number of releases that the button sets, one of those that the sidebar offers
+_SECONDS, _CALM = 0.7, 2.0  # for which a release is shown; also if reduced motion is requested
 
 
 def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
-    """Under the charts (figures by key, of the same draws) a button for many draws; with many, the player above."""
+    """Draw a button for many releases under the charts; if there are many, draw the player above them."""
     count = len(_traces(next(iter(charts.values())), DRAWS))
     if count > 1:
         player(charts, above, f"{count} draws", count, _SECONDS)
@@ -166,7 +169,7 @@ PLAY = Switch("play", f"Play {MANY} releases", section=HERE, width="content", lo
 
 
 class MapView(NamedTuple):
-    """What the controls of a map choose: its layer, the release beside it, and whether many releases are played."""
+    """What the controls of a map choose: layer, release next to it, and whether many releases are played."""
 
     kind: str
     beside: computed.Beside
@@ -174,7 +177,9 @@ class MapView(NamedTuple):
 
 
 def map_view(chosen: ReleaseSettings, above: DeltaGenerator, below: DeltaGenerator) -> MapView:
-    """The controls of the map: its layer ``above`` it, all others ``below``, so that it is on the first screen."""
+    """Draw the controls of the map: its layer ``above`` it, all others ``below``, so that the map is on the first
+    screen.
+    """
     row: Any = {"horizontal": True, "vertical_alignment": "center"}
     with above, st.container(**row, key="map_row"):
         kind = settings.value_of(cells.LAYER.among(cells.kinds(chosen.design.in_stages, chosen.overlay)))
@@ -186,7 +191,7 @@ def map_view(chosen: ReleaseSettings, above: DeltaGenerator, below: DeltaGenerat
 
 
 def curve_view(chosen: ReleaseSettings) -> computed.Beside:
-    """The row above the curves: what stands beside the page's own release."""
+    """Draw the row above the curves, which chooses the release next to the page's own."""
     with st.container(horizontal=True, vertical_alignment="center", key="curve_row"):
         beside = settings.value_of(computed.BESIDE.among([*computed.may_stand_beside(chosen), "none"]))
         frame.epsilon_here()
@@ -194,14 +199,14 @@ def curve_view(chosen: ReleaseSettings) -> computed.Beside:
 
 
 def show_map(result: Result, table: pd.DataFrame, layer: Layer, kind: str, key: str, picked: str | None) -> None:
-    """A layer of a release on the map; ``kind`` and ``key`` name it in the page."""
+    """Draw a layer of a release on the map; ``kind`` and ``key`` identify it on the page."""
     more, caption = cells.alt_text(table, layer), cells.caption(table, layer)
     about = figures.about(result, layer.title)
     pictures.hexagon_map(table, layer, kind, key, picked, about=about, more=more, caption=caption)
 
 
 def play_map(ours: Result) -> Result:
-    """Published prices of many releases, one after another: they flicker where noise is large. Returns the releases."""
+    """Play the published prices of many releases, which flicker where noise is large. Return these releases."""
     model, design, draw = ours.settings
     many = computed.run(model, design, replace(draw, draws=MANY))
     shown = cells.map_rows(many.scene)
@@ -223,17 +228,19 @@ def player(
     seconds: float,
     still: str = "All together",
 ) -> None:
-    """The player of so many draws of charts, each shown for so long; ``still`` names the picture at first."""
+    """Draw the player of charts with ``count`` releases, each shown for ``seconds``; ``still`` names the first
+    picture.
+    """
     above.html(_style(charts, count, seconds) + buttons(legend, still))
 
 
 def _traces(figure: go.Figure, group: str) -> list[int]:
-    """Places of a group's traces among their layer's children, counted from 1."""
+    """Return the positions of a group's traces among their layer's children, counted from 1."""
     return [number for number, trace in enumerate(figure.data, 1) if trace.legendgroup == group]
 
 
 def buttons(legend: str, still: str = "All together", first: str = "all") -> str:
-    """Play, pause and the still picture as HTML, ``first`` of them chosen; style sheets ask which is checked."""
+    """Return play, pause and still picture as HTML, with ``first`` chosen; style sheets ask which one is checked."""
     radios = "".join(
         f'<label><input type="radio" name="player" class="player-{name}"{" checked" if name == first else ""}> '
         f"{title}</label>"
@@ -243,7 +250,7 @@ def buttons(legend: str, still: str = "All together", first: str = "all") -> str
 
 
 def _style(charts: Mapping[str, go.Figure], count: int, seconds: float) -> str:
-    """While Play or Pause is chosen, draw i is visible for the i-th part of each round only."""
+    """Return a style sheet that shows release i during the i-th part of each round while Play or Pause is chosen."""
     rules, begun = [], pictures.PLAYED
     for chart, figure in charts.items():
         turns = [each for each in (_traces(figure, DRAWS), _traces(figure, BANDS)) if each]
@@ -257,7 +264,8 @@ def _style(charts: Mapping[str, go.Figure], count: int, seconds: float) -> str:
             f"animation-iteration-count: infinite; animation-duration: calc(var(--slot) * {count}) !important; }}"
         )
         if len(turns) > 1:
-            rules.append(f"{begun} {layer}:nth-child(1) {{ opacity: 0 !important; }}")  # the first draw's wide band
+            # The wide band of the first release
+            rules.append(f"{begun} {layer}:nth-child(1) {{ opacity: 0 !important; }}")
         rules.append(f"body:has(.player-pause:checked) {layer} {{ animation-play-state: paused; }}")
     return (
         f"<style>:root {{ --slot: {seconds:g}s; }} "

@@ -1,4 +1,4 @@
-"""A release in words and tables: the answer, its measurements, the design of its noise."""
+"""Words and tables of a release: the headline, its measurements, the design of its noise."""
 
 from __future__ import annotations
 
@@ -27,17 +27,19 @@ from pages._ui.model import Design, usual
 
 
 def at_records(result: Result, half: FloatArray) -> float:
-    """Half of an interval (P,), median over the rows with a known truth."""
+    """Return the median of half-widths (P,) over the rows with known outputs."""
     return float(np.median(half[: result.scene.records]))
 
 
 def size(result: Result, value: float) -> str:
-    """A difference of outputs, with its unit; of prices on a map, whose logarithms are released, as their share."""
+    """Return a difference of outputs with its unit; for prices on a map, whose logarithms are released, as a
+    percentage.
+    """
     return text.factor_of(value) if result.scene.is_map else f"{text.number(value)} {result.dataset.y_unit}"
 
 
 def up_to(half: float) -> str:
-    """How far a price may be off, from half of an interval of its logarithm."""
+    """Return how far a price may be off, given half of an interval for its logarithm."""
     return f"up to {times(_factor(half))} {TIMES}"
 
 
@@ -46,13 +48,13 @@ def _factor(half: float) -> float:
 
 
 class Uncertain(NamedTuple):
-    """The uncertainty about a typical record.
+    """The uncertainty at a typical record.
 
     Attributes:
-        name: of a figure.
-        meaning: of it.
-        bound: a clause for {}, the most that it is.
-        halves: half of the interval of ``LEVEL`` in each result.
+        name: name of the metric.
+        meaning: explanation of the metric.
+        bound: clause with {} in place of the largest value.
+        halves: half-width of the interval of ``LEVEL`` in each result.
     """
 
     name: str
@@ -65,7 +67,7 @@ _LEVEL = f"{100 * LEVEL:g}"
 
 
 def uncertainty(*some: Result) -> Uncertain:
-    """The privacy noise alone where all results know it; else how far the curve may be from a released one."""
+    """Return the privacy noise if all results know it; otherwise how far the curve may be from a released one."""
     noises = [each.intervals.noise for each in some]
     if any(noise is None for noise in noises):
         return Uncertain(
@@ -83,23 +85,23 @@ def uncertainty(*some: Result) -> Uncertain:
 
 
 def meanwhile(errors: HeldOutErrors | None, overlay: bool) -> str:
-    """Return the note that errors under the overlay are still being computed; nothing where none is missing."""
+    """Return the note that errors with the overlay are still being computed; "" if none is missing."""
     missing = overlay and (errors is None or errors.ours is None or errors.beside is None)
     return " The errors are being computed." if missing else ""
 
 
 def error(result: Result, left_out: FloatArray | None) -> str:
-    """An error, or that it is not there yet."""
+    """Return an error in words, or that it is not computed yet."""
     return "…" if left_out is None else size(result, float(left_out.mean()))
 
 
 def name_of(design: Design) -> str:
-    """What stands beside a page's own release, for figures and tables."""
+    """Return the name of the release next to the page's own, for figures and tables."""
     return "Bayes cloaking (needs no lengthscale)" if design.in_stages else "method of 2018"
 
 
 def predicts(ours: Result, errors: HeldOutErrors) -> str:
-    """The error of a release and of the one beside it, as a headline has them."""
+    """Return the errors of a release and of the one next to it for the headline."""
     needs_none = ", which needs no lengthscale," if ours.design.in_stages else ""
     typical = " (typical error)" if ours.scene.is_map else ""
     own, beside = error(ours, errors.ours), error(ours, errors.beside)
@@ -110,7 +112,7 @@ def predicts(ours: Result, errors: HeldOutErrors) -> str:
 
 
 def release_metrics(ours: Result, beside: Result | None, errors: HeldOutErrors | None) -> list[Metric]:
-    """The figures above a release, against the one beside it; errors only under the overlay."""
+    """Return the metrics of a release, compared with the one next to it; errors only with the overlay."""
     guarantee, uncertain, other = ours.guarantee, uncertainty(ours), f"in {_LEVEL} of 100 releases"
     draws = f"{guarantee.releases} example draw{'s' if guarantee.releases > 1 else ''}"
     if beside is not None and not beside.design.in_stages:
@@ -124,13 +126,15 @@ def release_metrics(ours: Result, beside: Result | None, errors: HeldOutErrors |
 
 
 def spent(label: str, guarantee: Guarantee, what: str) -> Metric:
-    """Epsilon and delta of releases, named ``what``."""
+    """Return a metric with epsilon and delta of releases that are called ``what``."""
     delta = text.small(guarantee.budget.delta)
     return Metric(label, f"ε = {text.at_most(guarantee.proven_epsilon)}", f"{what}, δ = {delta}")
 
 
 def within(*results: Result, of: Sequence[str] = ()) -> str:
-    """How far a typical value is from the truth, from releases alone; ``of``: what differs, if there are several."""
+    """Return how far a typical value is from the truth, from releases alone; ``of`` says what differs if there are
+    several.
+    """
     is_map = results[0].scene.is_map
     ends = [each.intervals.blur if is_map else each.intervals.curve.half for each in results]
     halves = [at_records(each, half) for each, half in zip(results, ends, strict=True)]
@@ -142,19 +146,21 @@ def within(*results: Result, of: Sequence[str] = ()) -> str:
 
 
 def finding(result: Result) -> str:
-    """The same with epsilon, as the title of a picture."""
+    """Return this sentence with epsilon, as the title of a picture."""
     said = within(result)
     return f"At ε = {result.draw.epsilon:g} {said[0].lower()}{said[1:]}"
 
 
 def method(result: Result) -> str:
-    """Its title, as leads name it within a sentence."""
+    """Return the method's title within a sentence."""
     title = offers.MECHANISM.titles[result.design.mechanism].removesuffix(" (ours)")
     return title if title.startswith(("Bayes", "GP")) else title[0].lower() + title[1:]
 
 
 def errors_of(ours: Result, errors: HeldOutErrors, kind: str = "people") -> list[Metric]:
-    """Of a release against the one beside it, and without privacy; ``kind`` of the records left out."""
+    """Return the errors of a release, of the one next to it, and without privacy; ``kind`` names the records left
+    out.
+    """
     other = f"{name_of(errors.design)}: {error(ours, errors.beside)}"
     left_out = f"the same {kind} left out"
     return [
@@ -164,7 +170,7 @@ def errors_of(ours: Result, errors: HeldOutErrors, kind: str = "people") -> list
 
 
 def free(result: Result) -> str:
-    """The settings that are free to move."""
+    """Return the sentence about settings that cost no privacy."""
     if not result.numbers:
         return ""
     return "Changing kernel, lengthscale and spread of people costs no privacy; they re-read the same release."
@@ -179,17 +185,17 @@ def _measured_size(result: Result) -> Metric:
 
 
 def ranks_of(numbers: Numbers) -> list[int]:
-    """How many sums of outcomes each stage of a draw measured."""
+    """Return how many sums of outcomes each stage of a release measures."""
     return [len(stage.B) for stage in numbers.measured.stages]
 
 
 def own_title(ours: Result) -> str:
-    """Heading of the page's own setting."""
+    """Return the heading of the page's own setting."""
     return f"This setting: {offers.MECHANISM.titles[ours.design.mechanism]}"
 
 
 def beside_title(beside: Result) -> str:
-    """Heading of the release beside; says so where Hall's formula is no promise."""
+    """Return the heading of the release next to it, which says if Hall's formula guarantees nothing."""
     if beside.design.in_stages:
         return "The answer: Bayes cloaking, which needs no lengthscale"
     held = beside.guarantee.established
@@ -213,7 +219,7 @@ def errors_alt(errors: HeldOutErrors) -> str:
 
 
 def rows_of(figure: go.Figure, result: Result) -> pd.DataFrame:
-    """Of the picture of the curve, and of noise that is added once."""
+    """Return the numbers of the curve's picture, with the noise if it is added once."""
     noise, name = result.intervals.noise, f"privacy noise, {_LEVEL} %, ± [{result.dataset.y_unit}]"
     return tables.of_figure(figure, more=None if noise is None else {name: noise[result.scene.grid]})
 
@@ -236,7 +242,7 @@ def curves_alt(result: Result, colour: str, overlay: bool) -> str:
 
 
 def _trend(result: Result) -> str:
-    """Where the first released curve begins, is in the middle, and ends."""
+    """Return the first released curve in words: its values at the beginning, in the middle and at the end."""
     data, x, y = result.dataset, result.scene.x, result.samples[0, result.scene.grid]
     first, middle, last = (
         f"{text.number(y[at], 3)} {data.y_unit} at {text.number(x[at], 2)}" for at in (0, len(x) // 3, len(x) - 1)
@@ -256,7 +262,7 @@ ERROR = (
 
 
 def explain(result: Result) -> Steps:
-    """The computation of a result, in order."""
+    """Return how a result is computed, in order."""
     data, draw, (low, high) = result.dataset, result.draw, result.dataset.y_bounds
     before, after = _in_stages(result) if result.numbers else _at_once(result)
     multiplier = noise_multiplier(draw.epsilon, draw.delta, draw.calibration, unproven=True)
@@ -277,7 +283,7 @@ def explain(result: Result) -> Steps:
 
 
 def _in_stages(result: Result) -> tuple[Step, Steps]:
-    """The models that read what Bayes cloaking measures, and the numbers of the first draw."""
+    """Return the models that read the measurements of Bayes cloaking, and the numbers of the first release."""
     model, budget = result.model, result.budget
     assert budget is not None
     many = f"{len(staged.models(result.dataset, budget, model))} Gaussian processes"
@@ -312,7 +318,7 @@ def _in_stages(result: Result) -> tuple[Step, Steps]:
 
 
 def _at_once(result: Result) -> tuple[Step, Steps]:
-    """The cloaking matrix; the noise that is added once, and the certificate of its design."""
+    """Return the cloaking matrix, the noise that is added once, and the certificate of its design."""
     model, inference, noise = result.model, result.fit.inference, result.linear_plan.design
     P, n = result.linear_plan.weights.shape
     solved = "exact, by one Cholesky factorisation"
@@ -346,7 +352,7 @@ def _at_once(result: Result) -> tuple[Step, Steps]:
 
 
 def cloaking_answer(result: Result) -> str:
-    """One sentence on the real data, with its numbers."""
+    """Return a sentence about the real data, with numbers."""
     data, noise = result.dataset, result.noise_design
     heavy = carriers(noise)
     return (
@@ -356,9 +362,9 @@ def cloaking_answer(result: Result) -> str:
 
 
 def certificate(result: Result) -> list[Metric]:
-    """The proof of the design: largest shift, gap, rank."""
+    """Return the metrics that prove the design optimal: largest shift, gap, rank."""
     noise = result.noise_design
-    # |L^+ a_j|^2 over every record j, evaluated here and now on the values that are released
+    # |L^+ a_j|^2 for every record j, evaluated for the values that are released
     shifts = np.linalg.lstsq(result.linear_plan.factor, dense_of(result.linear_plan.weights), rcond=1e-14)[0]
     largest = float((shifts**2).sum(axis=0).max())
     return [
@@ -370,7 +376,7 @@ def certificate(result: Result) -> list[Metric]:
 
 
 def record_table(result: Result) -> pd.DataFrame:
-    """One row a record: public inputs and its weight in the noise."""
+    """Return a row for each record: public inputs, and its weight in the noise."""
     data, noise = result.dataset, result.noise_design
     columns = dict(zip(map(axis, data.x_names, data.x_units), data.X.T, strict=True))
     columns["λ, share of the total"] = (noise.lambdas / noise.lambdas.sum()).round(6)
@@ -393,5 +399,5 @@ def lambda_alt(result: Result) -> str:
 
 
 def carriers(noise: NoiseDesign) -> int:
-    """Number of records with more than 1 % of the largest weight."""
+    """Return the number of records with more than 1 % of the largest weight."""
     return int((noise.lambdas > 0.01 * noise.lambdas.max()).sum())

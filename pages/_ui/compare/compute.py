@@ -1,4 +1,4 @@
-"""Errors of the methods that are compared, as they come: kept, shipped, or computed fold by fold."""
+"""Errors of the compared methods as they become available: kept, shipped, or computed fold by fold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from pages._ui.model import Budget, Model, usual
 from pages._ui.work import cached, engine
 from pages._ui.work.cached import Wish
 
-_MANY = max(entry.simulated for entry in CONTENDERS.values())  # draws of those that are quick
+_MANY = max(entry.simulated for entry in CONTENDERS.values())  # simulated releases of quick methods
 
 
 def dataset(contest: Contest) -> Dataset:
@@ -49,14 +49,14 @@ def dataset(contest: Contest) -> Dataset:
 
 
 def curve(contest: Contest, name: str) -> Curve:
-    """Error against epsilon of one contender."""
+    """Return error against epsilon for one contender."""
     return list(growing(contest, name))[-1][0]
 
 
 def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterator[tuple[Curve, int]]:
-    """The same from ever more folds as they are done, and their number, where each takes long; the last is whole.
+    """Yield the curve from more and more folds, and their number, if each fold takes long; the last curve is complete.
 
-    ``progress`` stands before the contender's title on the bar while the page waits.
+    ``progress`` precedes the contender's title on the progress bar while the page waits.
     """
     concern, folds = concerning(contest, name), FOLDS
     if (whole := _whole(concern, name)) is not None:
@@ -75,17 +75,19 @@ def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterat
 
 
 def is_ready(contest: Contest, name: str) -> bool:
-    """Whether the curve of a contender is there without waiting."""
+    """Return whether the curve of a contender is available without waiting."""
     return _whole(concerning(contest, name), name) is not None
 
 
 def is_slow(name: str) -> bool:
-    """Whether a contender's curve is computed fold by fold: each of its draws is a fit, and there is no cluster."""
+    """Return whether a contender's curve is computed fold by fold, because each release is a fit and there is no
+    cluster.
+    """
     return CONTENDERS[name].simulated < _MANY and not engine.elsewhere()
 
 
 def _piece(concern: Contest, name: str, index: int, doing: str) -> Piece:
-    """One fold of a slow curve; of Bayes cloaking from the errors that it has on every page."""
+    """Return one fold of a slow curve; for Bayes cloaking, from the errors that all pages share."""
     budgets, given = _budgets(concern, name), (dataset(concern),)
     if not budgets:
         return cached.value(doing, contenders.piece, concern, name, index, given=given)
@@ -93,7 +95,7 @@ def _piece(concern: Contest, name: str, index: int, doing: str) -> Piece:
 
 
 def _budgets(concern: Contest, name: str) -> list[Budget]:
-    """The budget of Bayes cloaking at every epsilon; none of another contender."""
+    """Return the budget of Bayes cloaking at every epsilon; [] for other contenders."""
     every = (contenders.budget_of(concern, name, epsilon) for epsilon in CURVE_EPSILONS)
     return [each for each in every if each is not None]
 
@@ -112,7 +114,9 @@ def _whole(concern: Contest, name: str) -> Curve | None:
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
-    """Epsilon that a contender needs for a target error, in the output's unit; where solving is slow, off its curve."""
+    """Return the epsilon that a contender needs for a target error, in the output's unit; read off the curve if solving
+    is slow.
+    """
     if CONTENDERS[name].kind.automatic:
         return epsilon_on_curve(CURVE_EPSILONS, curve(contest, name).mean, target)
     doing = f"Solving for ε: {CONTENDERS[name].title}"
@@ -121,15 +125,15 @@ def needed(contest: Contest, name: str, target: float) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Contenders with the same settings. Neither errors nor epsilons needed are private.
+    """Contenders with the same settings. Errors and the epsilons needed are not private.
 
     Attributes:
         contest: the settings.
         epsilon: one of ``CURVE_EPSILONS``, where they are ranked.
-        target: the largest error that would do, in the output's unit.
+        target: largest acceptable error, in the output's unit.
         nonprivate: error without privacy, in the output's unit.
-        curves: their errors, in the order of the table.
-        needs: epsilon that each needs for the target; None: more than is drawn.
+        curves: errors of the contenders, in the order of the table.
+        needs: epsilon that each needs for the target; None if it is larger than those drawn.
     """
 
     contest: Contest
@@ -141,59 +145,60 @@ class Compared:
 
     @property
     def settings(self) -> tuple[Contest, float, float, tuple[str, ...]]:
-        """All that it depends on."""
+        """All settings that determine it."""
         return self.contest, self.epsilon, self.target, tuple(self.curves)
 
     @property
     def scale(self) -> Scale:
-        """How its errors are shown."""
+        """Scale on which errors are shown."""
         return scale_of(dataset(self.contest))
 
     @property
     def at(self) -> int:
-        """Place of its epsilon on the curves."""
+        """Index of its epsilon on the curves."""
         return CURVE_EPSILONS.index(self.epsilon)
 
 
 def compared(contest: Contest, epsilon: float, target: float, curves: dict[str, Curve]) -> Compared:
-    """Curves, with the epsilon that each contender needs for a target error, in the output's unit."""
+    """Return the curves, with the epsilon that each contender needs for a target error in the output's unit."""
     nonprivate = without_privacy(contest.model.dataset, contest.model)
     needs = {name: needed(contest, name, target) for name in curves}
     return Compared(contest, epsilon, target, nonprivate, curves, needs)
 
 
 def release(contest: Contest, name: str, epsilon: float) -> Drawn:
-    """One numbered draw of a contender."""
+    """Return one simulated release of a contender."""
     given = dataset(contest), cloaking.scene(contest.model.dataset)
     doing = f"Drawing a release of {CONTENDERS[name].title}"
     return cached.value(doing, drawn, concerning(contest, name), name, epsilon, given=given)
 
 
 def peers(contest: Contest, epsilon: float) -> dict[str, float]:
-    """Errors of other methods at their best, by title, in the output's unit."""
+    """Return the errors of other methods at their best setting, by title, in the output's unit."""
     settings = contest.model.dataset, contest.delta, epsilon
     doing = "Trying polynomials and binned means"
     return cached.value(doing, contenders.best_peers, *settings, given=(dataset(contest),))
 
 
 def limits(contest: Contest) -> Possible:
-    """Limits of error under the page's prior at its delta."""
+    """Return the lower limits of error under the page's prior at its delta."""
     data, function, every = dataset(contest), contenders.possible_at, list[contenders.Bounds]()
     settings = [(contest.model, contest.delta, epsilon) for epsilon in contenders.EPSILONS]
     absent = [each for each in reversed(settings) if cached.find(function, *each) is None]
-    cached.wish(*(Wish(function, each, (data,)) for each in absent))  # an idle process begins at the other end
+    cached.wish(*(Wish(function, each, (data,)) for each in absent))  # an idle process begins with the last one
     for each in settings:
         doing = f"Asking what is possible under the prior, {len(every) + 1} of {len(settings)}"
         every.append(cached.value(doing, function, *each, given=(data,)))
     return contenders.possible(every, data.y_scale)
 
 
-BINS, INDUCING = 10, 6  # that pages open with
-LINKED = {"london_hexes": 6}  # data to which Compare's own lesson leads, and its bins: a minute and more of a processor
+BINS, INDUCING = 10, 6  # with which pages open
+# Data set and bins of a lesson of Compare, which take more than a minute of processor time
+LINKED = {"london_hexes": 6}
 
 
 def opened() -> list[Contest]:
-    """The contest that Start and Compare open with, and those to which a lesson leads."""
+    """Return the contest with which Start and Compare open, and those to which a lesson leads."""
     first = next(each.name for each in EXHIBITS.values() if each.cross_validated)
     bins_of = {first: BINS} | LINKED
     return [Contest(usual(name), offers.DELTA, bins, INDUCING) for name, bins in bins_of.items()]
@@ -203,7 +208,9 @@ LESSON_DELTA = 0.01  # to which Compare's first lesson leads
 
 
 def opening_curves() -> Iterator[Wish]:
-    """Their curves, each whole; and those of Bayes cloaking for all data sets, and at the delta of a lesson."""
+    """Yield the complete curves of these contests, and those of Bayes cloaking for all data sets and at the delta of a
+    lesson.
+    """
     for contest in opened():
         for name in BY_WAIT:
             if not _budgets(contest, name):
@@ -215,7 +222,7 @@ def opening_curves() -> Iterator[Wish]:
 
 
 def foresee(contest: Contest, names: Sequence[str]) -> None:
-    """Wish for the curves of the contest on screen that are yet to come, then for those one step of a slider away."""
+    """Request in advance the missing curves of the contest on screen, then those one step of a slider away."""
     ahead: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
         ahead |= {(concerning(each, name), name): None for name in names}
@@ -223,7 +230,7 @@ def foresee(contest: Contest, names: Sequence[str]) -> None:
 
 
 def neighbours(contest: Contest) -> list[Contest]:
-    """Contests one step of delta or of the lengthscale away."""
+    """Return the contests one step of delta or of the lengthscale away."""
     model = contest.model
     lengths = offers.neighbours(exhibit(model.dataset).lengthscales, model.lengthscale)
     return [
@@ -238,7 +245,7 @@ def _wishes(concern: Contest, name: str) -> Iterator[Wish]:
         yield Wish(contenders.curve, (concern, name), given)
         return
     budgets = _budgets(concern, name)
-    for index in reversed(range(FOLDS)):  # a page that waits begins with the first: they meet half way
+    for index in reversed(range(FOLDS)):  # a page that waits begins with the first, so that they meet half way
         if not budgets:
             yield Wish(contenders.piece, (concern, name, index), given)
         for budget in reversed(budgets):
@@ -246,19 +253,20 @@ def _wishes(concern: Contest, name: str) -> Iterator[Wish]:
                 yield Wish(left_out.simulated, (budget, index), given)
 
 
-SEED = 1  # number of the draw
+SEED = 1  # number of the simulated release
 _WIDTH = f"{100 * LEVEL:g} % interval, half [%]"
-LAYER = replace(LAYERS["private"], hides=None)  # an interval is also of the model's uncertainty: it hides no value
+# The interval includes the uncertainty of the model, so it hides no value
+LAYER = replace(LAYERS["private"], hides=None)
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """One numbered draw at those rows of a scene that lie in the declared box: elsewhere there are no bins.
+    """One simulated release at those rows of a scene that are in the declared box; elsewhere there are no bins.
 
     Attributes:
-        rows: which these are (P,).
-        published: (P,), in the output's unit.
-        outputs, curve: ends (2, P) of the interval at ``LEVEL`` of one more output, and of the curve; None where the
+        rows: which rows of the scene these are (P,).
+        published: released values (P,), in the output's unit.
+        outputs, curve: ends (2, P) of the interval at ``LEVEL`` for one more output, and for the curve; None if the
             mechanism has none.
     """
 
@@ -269,7 +277,7 @@ class Drawn:
 
 
 def drawn(dataset: Dataset, scene: Scene, contest: Contest, name: str, epsilon: float) -> Drawn:
-    """Release all records once, with the noise of draw ``SEED``."""
+    """Release all records once, with the noise of number ``SEED``."""
     mechanism = contender(contest, name, epsilon)
     low, high = np.array(dataset.x_box).T
     rows = np.flatnonzero(((low <= scene.X_test) & (scene.X_test <= high)).all(axis=1))
@@ -281,7 +289,9 @@ def drawn(dataset: Dataset, scene: Scene, contest: Contest, name: str, epsilon: 
 
 
 def cells(release: Drawn, scene: Scene, dataset: Dataset) -> pd.DataFrame:
-    """One row a cell of a map of prices: public labels, the released price, and how far the curve may be from it."""
+    """Return a row for each cell of a price map: public labels, the released price, and how far the curve may be from
+    it.
+    """
     table = public_cells(scene).iloc[release.rows]
     table[LAYER.column] = released_prices(release.published, dataset)
     if release.curve is not None:
@@ -290,7 +300,7 @@ def cells(release: Drawn, scene: Scene, dataset: Dataset) -> pd.DataFrame:
 
 
 def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: float) -> str:
-    """Caption of the picture of one draw."""
+    """Return the caption of the picture of one simulated release."""
     title = CONTENDERS[name].title
     note = f"One release of all records by {title} at ε = {epsilon:g}: draw number {SEED}, to teach."
     if release.curve is None:
@@ -304,7 +314,7 @@ def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: 
 
 
 def finding(release: Drawn, scene: Scene, dataset: Dataset, epsilon: float) -> str:
-    """How well a typical value is known by one draw, in a sentence; its interval is part of the release."""
+    """Return a sentence that says how well a release knows a typical value. Its interval is part of the release."""
     if release.curve is None:
         return f"At ε = {epsilon:g} the curve is published without an interval"
     half = float(np.median(np.diff(release.curve, axis=0))) / 2
@@ -313,7 +323,7 @@ def finding(release: Drawn, scene: Scene, dataset: Dataset, epsilon: float) -> s
 
 
 def _settings_of(name: str) -> frozenset[str]:
-    """The settings that a contender is built from: those that make another mechanism of it when they are moved."""
+    """Return the settings from which a contender is built, so that changing them changes its mechanism."""
     one = Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
     moved: dict[str, Any] = {"model": Model("kung", "EQ", 15.0, 0.5), "delta": 0.001, "bins": 20, "inducing": 20}
     built = contender(one, name, 1.0)
@@ -326,9 +336,9 @@ _SETTINGS = {name: _settings_of(name) for name in CONTENDERS}
 
 
 def concerning(contest: Contest, name: str) -> Contest:
-    """The contest as far as it concerns a contender: settings that its mechanism is not built from stand at some value.
+    """Return the contest with settings that do not affect a contender at fixed values.
 
-    So a curve is computed once for all contests that differ in such settings only, as in the number of bins.
+    A curve is then computed once for all contests that differ only in such settings, for example in the number of bins.
     """
     some: dict[str, Any] = {"model": usual(contest.model.dataset), "delta": 0.01, "bins": 1, "inducing": 1}
     return replace(contest, **{each: value for each, value in some.items() if each not in _SETTINGS[name]})

@@ -1,4 +1,4 @@
-"""Methods that are compared: their releases, the errors possible, and peers at their best."""
+"""The compared methods: their simulated releases, the lower limits of error, and other methods at their best."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from pages._ui.model import Budget, Model, clip_of
 from pages._ui.work.engine import engine
 
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
-_ANY_EPSILON = 1.0  # of a mechanism before it is given one
+_ANY_EPSILON = 1.0  # epsilon of a mechanism before it is given one
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Settings shared by all contenders: model, delta, bins along each dimension, number of inducing inputs."""
+    """Settings that all contenders share: model, delta, bins along each input, number of inducing inputs."""
 
     model: Model
     delta: float
@@ -52,7 +52,7 @@ class Contest:
 
 
 CONTENDERS = {name: entry for name, entry in CATALOGUE.items() if entry.compared}
-"""Rows of the catalogue by name, in order of the table."""
+"""Compared mechanisms of the catalogue by name, in the order of the table."""
 
 
 def _wait(name: str) -> tuple[bool, bool]:
@@ -60,11 +60,11 @@ def _wait(name: str) -> tuple[bool, bool]:
 
 
 BY_WAIT = tuple(sorted(CONTENDERS, key=_wait))
-"""Names in the order of computing: those whose curve takes longest come last."""
+"""Names in the order of computation; those whose curves take longest come last."""
 
 
 def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
-    """The mechanism of a contender at an epsilon."""
+    """Return the mechanism of a contender at an epsilon."""
     ratios = exhibit(contest.model.dataset).ratios
     return CONTENDERS[name].build(
         Parameters(
@@ -72,7 +72,7 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
             noise_variance=contest.model.noise,
             epsilon=epsilon,
             delta=contest.delta,
-            x_box=((0.0, 1.0),) * len(ratios),  # how many inputs there are is all that is used of it here
+            x_box=((0.0, 1.0),) * len(ratios),  # only the number of inputs is used
             cells=contest.bins,
             inducing=contest.inducing,
             clip=clip_of(contest.model),
@@ -83,14 +83,14 @@ def contender(contest: Contest, name: str, epsilon: float) -> Mechanism:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One contender over ``CURVE_EPSILONS``. Errors are not private.
+    """Errors of one contender over ``CURVE_EPSILONS``. They are not private.
 
     Attributes:
-        errors: held-out RMSE of each simulated draw (E, draws), in the output's unit.
-        half_width: half of the 95 % interval for an output, median over test points (E,), in the output's unit; nan
-            where a mechanism has none.
-        half_score: half of the interval score (E,), in the output's unit; nan likewise.
-        seconds: one fit and one release.
+        errors: RMSE on people left out of each simulated release (E, draws), in the output's unit.
+        half_width: half-width of the 95 % interval for an output, median over test points (E,), in the output's unit;
+            NaN if a mechanism has none.
+        half_score: half of the interval score (E,), in the output's unit; NaN if a mechanism has no interval.
+        seconds: duration of one fit and one release.
     """
 
     errors: FloatArray
@@ -105,7 +105,7 @@ class Curve:
 
     @property
     def standard_error(self) -> FloatArray:
-        """Of that mean, over the draws (E,)."""
+        """Return the standard error of this mean over the simulated releases (E,)."""
         draws = self.errors.shape[1]
         return np.asarray(self.errors.std(axis=1, ddof=1) / np.sqrt(draws))
 
@@ -128,14 +128,16 @@ def piece(
     *,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Piece:
-    """The same on one fold, here: the first of a slow curve can be drawn while the others are computed."""
+    """Simulate a contender on one fold in this process, so that a partial curve can be drawn while others are
+    computed.
+    """
     mechanism, draws = contender(contest, name, _ANY_EPSILON), CONTENDERS[name].simulated
     test = folds_of(dataset)[index]
     return sweep_fold(mechanism, dataset, CURVE_EPSILONS, draws, SEED, index, test, progress)
 
 
 def budget_of(contest: Contest, name: str, epsilon: float) -> Budget | None:
-    """The budget of a release of Bayes cloaking, which all pages share; None for another contender."""
+    """Return the budget of Bayes cloaking, whose errors all pages share; None for other contenders."""
     mechanism = contender(contest, name, epsilon)
     if not isinstance(mechanism, BayesCloaking):
         return None
@@ -143,7 +145,7 @@ def budget_of(contest: Contest, name: str, epsilon: float) -> Budget | None:
 
 
 def piece_of(parts: Sequence[Part]) -> Piece:
-    """One fold of Bayes cloaking at every epsilon."""
+    """Return one fold of Bayes cloaking at every epsilon."""
     return [part.residuals for part in parts], float(np.mean([part.seconds for part in parts]))
 
 
@@ -158,12 +160,12 @@ def curve_of(every: Sequence[Errors]) -> Curve:
 
 
 def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
-    """The curve over the folds that are done; over all of them it is ``curve(contest, name)``."""
+    """Return the curve over the folds that are done; over all folds it equals ``curve(contest, name)``."""
     return Curve(*gathered(pieces))
 
 
 def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
-    """Smallest epsilon whose expected held-out error is at most ``target``; None if 100 is not enough."""
+    """Return the smallest epsilon whose expected error is at most ``target``; None if 100 is not enough."""
     with engine() as executor:
         if executor is None:
             return _needed(dataset, contest, name, target)
@@ -183,47 +185,47 @@ def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> flo
 
 @dataclass(frozen=True)
 class Scale:
-    """How errors are shown: in the output's unit, or log prices as a share of the price."""
+    """Scale on which errors are shown: the output's unit, or percentages of the price for log prices."""
 
     unit: str
     logarithmic: bool = False
 
     @property
     def short(self) -> str:
-        """The unit without explanation."""
+        """Unit without explanation."""
         return "%" if self.logarithmic else self.unit
 
     def convert(self, value: Any) -> Any:
-        """From the output's unit to this scale."""
+        """Return a value in the output's unit on this scale."""
         return 100 * np.expm1(np.minimum(value, 20)) if self.logarithmic else value
 
     def rounded(self, value: Any) -> float:
-        """From the output's unit to a number of a table."""
+        """Return a value in the output's unit as a number for a table."""
         return round(float(self.convert(value)), 3)
 
     def with_unit(self, value: float) -> str:
-        """From the output's unit to words."""
+        """Return a value in the output's unit in words."""
         return f"{self.number(value)} {self.short}"
 
     def number(self, value: float) -> str:
-        """The same without its unit."""
+        """Return this value without its unit."""
         return text.number(self.convert(value))
 
     def invert(self, value: float) -> float:
-        """From this scale to the output's unit."""
+        """Return a value on this scale in the output's unit."""
         return float(np.log1p(value / 100)) if self.logarithmic else value
 
 
 def scale_of(dataset: Dataset) -> Scale:
-    """Log prices are shown as a percentage of the price, everything else in its own unit."""
+    """Return the scale for a data set: percentages of the price for log prices, otherwise the output's unit."""
     return Scale("% of the price", logarithmic=True) if dataset.y_unit.startswith("ln ") else Scale(dataset.y_unit)
 
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 WORLDS = 40
 WORLDS_SEED = 11
-LIMITS_GAP = 1e-2  # of the convex problems that give the limits
-OUTSIDE = 0.01  # share of the prior's outputs beyond the bounds, where they are clipped
+LIMITS_GAP = 1e-2  # relative accuracy of the convex problems that give the limits
+OUTSIDE = 0.01  # share of outputs under the prior that are beyond the bounds and clipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,11 +233,11 @@ class Possible:
     """Root mean square errors of f at the records, averaged over the prior (E,) for ``EPSILONS``, in the output's unit.
 
     Attributes:
-        without_privacy: of the posterior mean.
-        any: no mechanism at all is below.
-        fixed: no fixed linear map with Gaussian noise is below.
-        reached: Bayes cloaking over simulated worlds.
-        standard_error: of ``reached``.
+        without_privacy: error of the posterior mean without privacy.
+        any: lower limit for every mechanism.
+        fixed: lower limit for fixed linear maps with Gaussian noise.
+        reached: error of Bayes cloaking on simulated data sets.
+        standard_error: standard error of ``reached``.
     """
 
     without_privacy: float
@@ -246,7 +248,7 @@ class Possible:
 
 
 def prior_of(dataset: Dataset, model: Model) -> tuple[Stationary, float, float]:
-    """Kernel, noise variance and half the range, in model units: the page's, scaled so that the bounds are honest."""
+    """Return kernel, noise variance and half the range in model units: those of the page, scaled to fit the bounds."""
     half = dataset.output_range / dataset.y_scale / 2
     variance = (half / float(ndtri(1 - OUTSIDE / 2))) ** 2 / (1 + model.noise)
     return replace(model.build(), variance=variance), model.noise * variance, half
@@ -256,10 +258,11 @@ Bounds = tuple[Limits, Reached]
 
 
 def possible(bounds: Sequence[Bounds], y_scale: float) -> Possible:
-    """Limits at all of ``EPSILONS``, in the output's unit.
+    """Return the limits at all of ``EPSILONS``, in the output's unit.
 
     Args:
-        y_scale: of the data set.
+        bounds: limits in model units, one for each epsilon.
+        y_scale: scale of the data set's output.
     """
     of_limits, of_stages = (np.array(each) * y_scale for each in zip(*bounds, strict=True))
     return Possible(
@@ -272,7 +275,7 @@ def possible(bounds: Sequence[Bounds], y_scale: float) -> Possible:
 
 
 def possible_at(dataset: Dataset, model: Model, delta: float, epsilon: float) -> Bounds:
-    """Limits at one budget, and what Bayes cloaking reaches. Only inputs and declared values are read."""
+    """Return the limits at one budget, and the error of Bayes cloaking. Only inputs and declared values are read."""
     with engine() as executor:
         if executor is None:
             return _possible_at(dataset, model, delta, epsilon)
@@ -300,7 +303,7 @@ def _possible_at(dataset: Dataset, model: Model, delta: float, epsilon: float) -
 
 
 def figure(bounds: Possible, scale: Scale) -> go.Figure:
-    """Limits under the prior and the error of Bayes cloaking, with two standard errors either way."""
+    """Draw the limits under the prior, and the error of Bayes cloaking with two standard errors either way."""
     drawn = go.Figure()
     x, floor = EPSILONS, np.full(len(EPSILONS), bounds.without_privacy)
     low, high = (scale.convert(bounds.reached + side * bounds.standard_error) for side in (-2, 2))
@@ -330,7 +333,7 @@ def figure(bounds: Possible, scale: Scale) -> go.Figure:
 
 
 def caption() -> str:
-    """Caption of the limits: the prior, and the mechanisms that each line is proven for."""
+    """Return the caption of the limits: the prior, and the mechanisms for which each line is proven."""
     return (
         "The expected error of the curve where people are, on average over worlds drawn from the sidebar's prior. It "
         "is not the error on people left out. The worlds are scaled so that the bounds hold all outputs but "
@@ -351,13 +354,15 @@ NOTE = (
 
 
 def best_peers(dataset: Dataset, _name: str, delta: float, epsilon: float) -> dict[str, float]:
-    """Errors of polynomials and binned means, each at its best, by title, in the output's unit. Not private."""
+    """Return the errors of polynomials and binned means at their best, by title, in the output's unit. They are not
+    private.
+    """
     s, folds = noise_multiplier(epsilon, delta), folds_of(dataset)
     best = (in_hindsight(tried, dataset, folds, s, DRAWS, PEERS_SEED) for tried in settings(dataset.X.shape[1]))
     return {peer.title: float(errors.mean()) for peer, errors in best}
 
 
 def table(peers: dict[str, float], scale: Scale) -> pd.DataFrame:
-    """One row a mechanism."""
+    """Return a row for each mechanism."""
     errors = [scale.rounded(error) for error in peers.values()]
     return pd.DataFrame({"mechanism": list(peers), f"error [{scale.unit}]": errors})

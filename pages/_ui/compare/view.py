@@ -83,7 +83,7 @@ LIMITS = Switch(
 
 @dataclass(frozen=True, kw_only=True)
 class CompareSettings(Promise):
-    """The sidebar of the comparison: settings shared by all methods, who they are, and whether all are drawn."""
+    """Sidebar of the comparison: shared settings, and whether all methods are drawn."""
 
     dataset: str = carried(DATASET, below=delta_fits)
     kernel: str = carried(lambda chosen: replace(kernels(chosen), section="Model"))
@@ -122,9 +122,10 @@ class CompareSettings(Promise):
 
 
 def target(contest: Contest) -> float:
-    """The inverse question: the largest error that would do, in the output's unit.
+    """Return the largest acceptable error, in the output's unit.
 
-    Untouched it is a quarter above the error without privacy, wherever the other controls move that.
+    Until a visitor changes it, it is a quarter above the error without privacy, even if other controls change that
+    error.
     """
     scale = scale_of(compute.dataset(contest))
     usual = float(f"{1.25 * scale.convert(without_privacy(contest.model.dataset, contest.model)):.2g}")
@@ -143,13 +144,13 @@ def target(contest: Contest) -> float:
 
 
 def release_of() -> str | None:
-    """The contender of the release beside the curves; None for none."""
+    """Return the contender whose release is shown next to the curves; None for none."""
     name = settings.value_of(RELEASE_OF)
     return None if name == _NONE else name
 
 
 def take_point() -> None:
-    """Callback: of the clicked point of a curve, show the release."""
+    """Callback: show the release of the clicked point of a curve."""
     point = pictures.clicked(CHART)
     if point is not None:
         name, at = point
@@ -172,24 +173,26 @@ def _line(name: str) -> dict[str, str]:
 
 
 def _short(name: str) -> str:
-    """A title of a few letters: a telephone has little room beside a picture."""
+    """Return a short title for telephones, which have little room next to a picture."""
     entry = CONTENDERS[name]
     short = entry.title.partition(" (")[0].removeprefix("Cloaking, ")
     return "Bayes, inputs too" if name == "bayes_cells" else f"{short[0].upper()}{short[1:]}"
 
 
 def drawn_first(names: Iterable[str], every: bool) -> list[str]:
-    """The contenders that are drawn: all, or at first a few."""
+    """Return the contenders that are drawn: all, or at first a few."""
     return [name for name in names if every or name in FIRST]
 
 
 def errors(compared: Compared, every: bool = False) -> go.Figure:
-    """Error against epsilon on logarithmic axes; bands hold 80 % of draws. Names stand at the lines' ends."""
+    """Draw error against epsilon on logarithmic axes; bands contain 80 % of simulated releases, lines have names at
+    their ends.
+    """
     curves, epsilon, convert = compared.curves, compared.epsilon, compared.scale.convert
     figure, drawn = go.Figure(), drawn_first(curves, every)
     for name, curve in curves.items():
         entry, line = CONTENDERS[name], _line(name)
-        if entry.banded and name in drawn:  # more would hide each other
+        if entry.banded and name in drawn:  # more bands would hide each other
             low, high = convert(np.percentile(curve.errors, [10, 90], axis=1))
             band(figure, np.array(CURVE_EPSILONS), low, high, line["color"], 0.15)
         figure.add_scatter(
@@ -200,7 +203,7 @@ def errors(compared: Compared, every: bool = False) -> go.Figure:
             line=line,
             marker=_DIAMOND if entry.private_inputs else {"size": 4},
             visible=name in drawn,
-            customdata=[[name, epsilon] for epsilon in CURVE_EPSILONS],  # for a click
+            customdata=[[name, epsilon] for epsilon in CURVE_EPSILONS],  # points for clicks
             unselected={"marker": {"opacity": 1}},
             showlegend=False,
         )
@@ -220,7 +223,7 @@ def errors(compared: Compared, every: bool = False) -> go.Figure:
 
 
 def with_pinned(figure: go.Figure, pinned: Compared, current: Compared) -> go.Figure:
-    """The same with a pinned setting (A): its epsilon, and thin, its curves of other settings."""
+    """Add a pinned setting (A) to the figure: its epsilon, and thin curves where its other settings differ."""
     convert, before, now = current.scale.convert, pinned.contest, current.contest
     moved = [name for name in pinned.curves if concerning(before, name) != concerning(now, name)]
     for number, name in enumerate(moved):
@@ -253,9 +256,9 @@ def with_pinned(figure: go.Figure, pinned: Compared, current: Compared) -> go.Fi
 
 
 def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray | None, name: str) -> go.Figure:
-    """A draw along the first input with its intervals, over the records and the fit without noise (P,).
+    """Draw a simulated release along the first input with its intervals, the records, and the fit without noise (P,).
 
-    Without these two where ``nonprivate`` is None.
+    If ``nonprivate`` is None, records and fit are left out.
     """
     along = drawn.rows >= scene.records
     x, line, figure = scene.X_test[drawn.rows[along], 0], _line(name), go.Figure()
@@ -272,7 +275,7 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
 
 
 def curves(picture: go.Figure, alt_text: str, compared: Compared, name: str | None) -> None:
-    """The curves; with a contender chosen (``name``), one of its releases beside them."""
+    """Draw the curves; if a contender is chosen (``name``), draw one of its releases next to them."""
     columns = [st.container()] if name is None else st.columns([3, 2])
     with columns[0]:
         pictures.clickable(picture, CHART, alt_text, words.CLICK, take_point, caption=words.ERRORS_CAPTION)
@@ -282,7 +285,7 @@ def curves(picture: go.Figure, alt_text: str, compared: Compared, name: str | No
 
 
 def _release(contest: Contest, name: str, epsilon: float) -> None:
-    """Curve or map with its interval; of a curve the true data too."""
+    """Draw a curve or map with its interval; along a curve the true data too."""
     model = contest.model
     data, scene = cached.dataset(model.dataset), cloaking.scene(model.dataset)
     drawn = compute.release(contest, name, epsilon)
@@ -305,7 +308,7 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
 
 
 def pinned_comparison(current: Compared) -> Compared | None:
-    """The same contenders with the pinned settings, for the same target; None where nothing is pinned."""
+    """Return the contenders with the pinned settings, for the same target; None if nothing is pinned."""
     chosen = pin.pinned(PAGE, CompareSettings, current.contest.model.dataset)
     if chosen is None:
         return None
@@ -314,7 +317,7 @@ def pinned_comparison(current: Compared) -> Compared | None:
 
 
 def metrics(pinned: Compared, current: Compared) -> list[Metric]:
-    """Pinned and current figures, A | B."""
+    """Return pinned and current values of the metrics."""
     scale, (a, b) = current.scale, (words.ranking(each)[0] for each in (pinned, current))
     best = a.title if a.name == b.name else f"{a.title} | {b.title}"
     needs = " | ".join(words.least_epsilon(each) for each in (pinned, current))
@@ -332,11 +335,11 @@ def metrics(pinned: Compared, current: Compared) -> list[Metric]:
 
 
 def growing(contest: Contest, epsilon: float, target: float) -> Compared:
-    """Curves in the order of the table; until the slowest is done, question, answer and picture of the others."""
+    """Draw headline and picture while curves are being computed; return all of them in the order of the table."""
     names = BY_WAIT
     compute.foresee(contest, names)
     so_far = compute.compared(contest, epsilon, target, {})
-    done = so_far.curves  # filled as they come
+    done = so_far.curves  # filled as curves become available
     with frame.growing() as fresh:
 
         def show(name: str, folds: int) -> None:

@@ -1,4 +1,4 @@
-"""The comparison in words: errors, ranks, promises, and the epsilon that each method needs."""
+"""Words of the comparison: errors, ranks, guarantees, and the epsilon that each method needs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pages._ui.look import text
 
 
 def protects(contest: Contest, name: str, epsilon: float) -> str:
-    """The protection of a contender and whether its promise holds at this epsilon."""
+    """Return what a contender protects, and whether its guarantee holds at this epsilon."""
     guarantee = contender(contest, name, epsilon).guarantee
     if not guarantee.established:
         return f"{guarantee.protects}; not established at this ε"
@@ -24,7 +24,7 @@ def protects(contest: Contest, name: str, epsilon: float) -> str:
 
 
 def need_in_words(contest: Contest, name: str, need: float | None) -> str:
-    """Epsilon needed, or why there is none to name."""
+    """Return the epsilon needed, or why there is none."""
     if need is None:
         return "more than 100"
     held = contender(contest, name, need).guarantee.established
@@ -32,7 +32,7 @@ def need_in_words(contest: Contest, name: str, need: float | None) -> str:
 
 
 def table(compared: Compared, pinned: Compared | None) -> pd.DataFrame:
-    """One row a contender at one epsilon of the curve; with its error at pinned settings, if any are pinned."""
+    """Return a row for each contender at one epsilon of the curve; with errors at pinned settings if there are any."""
     at, scale, unit, contest = compared.at, compared.scale, compared.scale.unit, compared.contest
     unbeaten = front(compared)
     rows = []
@@ -70,23 +70,23 @@ class Ranked(NamedTuple):
 
     @property
     def title(self) -> str:
-        """As it is shown."""
+        """Title as it is shown."""
         return CONTENDERS[self.name].title
 
 
 def error_of(compared: Compared, name: str, epsilon: float) -> float:
-    """Error of a contender at one epsilon of the curve."""
+    """Return the error of a contender at one epsilon of the curve."""
     return float(compared.curves[name].mean[CURVE_EPSILONS.index(epsilon)])
 
 
 def ranking(compared: Compared) -> list[Ranked]:
-    """Contenders by error, best first."""
+    """Return the contenders by error, the best first."""
     ranked = (Ranked(name, error_of(compared, name, compared.epsilon)) for name in compared.curves)
     return sorted(ranked, key=lambda each: each.error)
 
 
 def lead(compared: Compared) -> str:
-    """The answer once every curve is there: the best, and epsilon for the target."""
+    """Return the headline once all curves are computed: the best method, and the epsilon for the target."""
     best = ranking(compared)[0]
     return (
         f"At ε = {compared.epsilon:g}, {best.title} has the smallest error, "
@@ -95,9 +95,9 @@ def lead(compared: Compared) -> str:
 
 
 def so_far(compared: Compared, name: str, folds: int, of: int) -> str:
-    """The answer while the curve of contender ``name`` is still being computed, as one ``of`` so many.
+    """Return the headline while the curve of contender ``name``, one of ``of``, is being computed.
 
-    ``folds`` of it are done; 0: it is not among the curves.
+    ``folds`` of its folds are done; if 0, it is not among the curves yet.
     """
     done = [each for each in ranking(compared) if each.name != name]
     coming = f"**{CONTENDERS[name].title}** is being computed"
@@ -112,7 +112,7 @@ def so_far(compared: Compared, name: str, folds: int, of: int) -> str:
 
 
 def _cheapest(compared: Compared) -> tuple[str, float] | None:
-    """The contender that keeps its promise at the least epsilon that reaches the target."""
+    """Return the contender with a valid guarantee that reaches the target at the smallest epsilon."""
     held = [
         (name, need)
         for name, need in compared.needs.items()
@@ -122,13 +122,13 @@ def _cheapest(compared: Compared) -> tuple[str, float] | None:
 
 
 def least_epsilon(compared: Compared) -> str:
-    """Least epsilon that reaches the target with a promise that holds."""
+    """Return the smallest epsilon that reaches the target with a valid guarantee."""
     cheapest = _cheapest(compared)
     return "not reachable" if cheapest is None else f"ε = {text.at_most(cheapest[1])}"
 
 
 def _reachable(compared: Compared) -> str:
-    """The inverse question in words."""
+    """Return the sentence about the epsilon for the target."""
     cheapest, target = _cheapest(compared), compared.scale.with_unit(compared.target)
     if cheapest is None:
         return f"For an error of {target} no ε up to 100 is enough."
@@ -137,7 +137,7 @@ def _reachable(compared: Compared) -> str:
 
 
 def front(compared: Compared) -> frozenset[str]:
-    """Contenders that keep their promise and that no other beats: smaller error, protecting as much."""
+    """Return the contenders with a valid guarantee such that no other protects as much with a smaller error."""
     contest, epsilon = compared.contest, compared.epsilon
     held = [each for each in ranking(compared) if contender(contest, each.name, epsilon).guarantee.established]
 
@@ -157,7 +157,7 @@ _QUOTED = (0.1, 1.0, 100.0)
 
 
 def errors_alt(compared: Compared, names: Sequence[str]) -> str:
-    """Of the errors against epsilon, with the values of each method that is drawn, the best at last first."""
+    """Return the description of the picture: the values of each method, the best at the last epsilon first."""
     scale, ordered = compared.scale, sorted(names, key=lambda name: error_of(compared, name, _QUOTED[-1]))
     runs = (
         f"{CONTENDERS[name].title} {', '.join(scale.number(error_of(compared, name, each)) for each in _QUOTED)}"

@@ -1,4 +1,4 @@
-"""Excursion sets of published paths and of Bayes cloaking, held against simulated truths."""
+"""Excursion sets of released paths and of Bayes cloaking, compared with simulated truths."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from pages._ui.look.offers import RIDGES
 from pages._ui.work import cached
 from pages._ui.work.engine import engine
 
-SIMULATED = 60  # further paths behind the distributions of IoU
-MOST_EPSILON = 1e6  # beyond, nothing is promised that is worth comparing
+SIMULATED = 60  # further simulated paths in the distributions of IoU
+MOST_EPSILON = 1e6  # beyond it, the guarantee is too weak to be worth comparing
 VALIDATION_SEED, SEARCH_SEED = 101, 202
 Numbers = float | FloatArray
 
@@ -47,13 +47,13 @@ class View:
     """The data (study, noise, threshold) and the settings of the release.
 
     Attributes:
-        name: of the study.
+        name: name of the study.
         lengthscale: of the exponential kernel, in units of the domain.
-        r, sigma, eta, L: of ``PosteriorSampling``; L paths are released.
-        threshold: on the scale of the data.
-        noise: M_xi of the simulated data.
-        delta: of the promise.
-        seed: of the paths.
+        r, sigma, eta, L: parameters of ``PosteriorSampling``; L paths are released.
+        threshold: threshold on the scale of the data.
+        noise: parameter M_xi of the simulated data.
+        delta: delta of the guarantee.
+        seed: seed of the paths.
     """
 
     name: str
@@ -69,12 +69,12 @@ class View:
 
     @property
     def kernel(self) -> Matern12:
-        """Exponential kernel, unit variance."""
+        """Exponential kernel with unit variance."""
         return Matern12(lengthscale=self.lengthscale)
 
     @property
     def study(self) -> Study:
-        """The study of the data."""
+        """Study of the data."""
         return STUDIES[self.name]
 
     @property
@@ -85,22 +85,22 @@ class View:
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """Sets and errors of one view. Everything but ``paths`` and ``guarantee`` is not private.
+    """Sets and errors of one view. Everything except ``paths`` and ``guarantee`` is not private.
 
     Attributes:
         settings: the view.
         dataset: the data.
         grid: test points (P, D).
-        truth: true function (P,), in model units; NaN where there is none (London: no sale).
+        truth: true function (P,), in model units; NaN where it is unknown (in London, where there is no sale).
         probability: excursion probability at every test point (P,).
-        cutoff: chosen on separate validation data.
+        cutoff: probability above which a point belongs to the estimate, chosen on separate validation data.
         paths: released paths (L, P).
-        path_iou: of the released paths and of further simulated ones (L + 60,).
-        hall_iou: of Hall's release at the same epsilon and delta (60,); empty if epsilon is unbounded.
+        path_iou: IoU of the released paths and of further simulated ones (L + 60,).
+        hall_iou: IoU of Hall's release at the same epsilon and delta (60,); empty if epsilon is unbounded.
         bce: integrated cross-entropy of ``probability``, in nats.
         d_eff: effective dimension of the fit.
-        guarantee: for the L paths together.
-        path_epsilon: of one path alone.
+        guarantee: guarantee of the L paths together.
+        path_epsilon: epsilon of one path alone.
     """
 
     settings: View
@@ -124,41 +124,41 @@ class Explored:
 
     @property
     def has_truth(self) -> BoolArray:
-        """Whether a point has a truth (P,)."""
+        """Whether the truth is known at a point (P,)."""
         return np.asarray(np.isfinite(self.truth))
 
     @property
     def true_set(self) -> BoolArray:
-        """{f >= t} (P,), False without a truth."""
+        """Set {f >= t} (P,), False where the truth is unknown."""
         return np.asarray(self.truth >= self.level)
 
     @property
     def estimate(self) -> BoolArray:
-        """Non-private estimate {p >= cutoff} (P,)."""
+        """Estimate {p >= cutoff} without privacy (P,)."""
         return np.asarray(self.probability >= self.cutoff)
 
     @property
     def votes(self) -> FloatArray:
-        """Share of the released paths above the threshold (P,). Post-processing of the release."""
+        """Share of the released paths above the threshold (P,). It follows from the release."""
         return vote_share(self.paths, self.level)
 
     def iou_of(self, inside: BoolArray) -> float:
-        """IoU of a set (P,) with the true one, over the points with a truth."""
+        """Return the IoU of a set (P,) with the true one, over the points with a known truth."""
         return float(iou(inside[self.has_truth], self.true_set[self.has_truth]))
 
     @property
     def everything_iou(self) -> float:
-        """IoU of the whole domain: a useful set has more."""
+        """IoU of the whole domain; a useful set has a larger one."""
         return float(self.true_set[self.has_truth].mean())
 
 
 def data_of(view: View) -> tuple[Dataset, FloatArray, FloatArray]:
-    """Dataset, test points and true function of a view, in model units."""
+    """Return data set, test points and true function of a view, in model units."""
     return view.study.shown(noise=view.noise, threshold=view.threshold)
 
 
 def cutoff_of(view: View) -> float:
-    """Cutoff that serves simulated validation data best."""
+    """Return the cutoff with the best result on simulated validation data."""
     targets = view.study.simulated(view.study.validated, noise=view.noise, seed=VALIDATION_SEED)
     sets = zip(targets.X, targets.y, strict=True)
     probabilities = [_probability(view, X, y, targets.grid, targets.threshold) for X, y in sets]
@@ -166,7 +166,7 @@ def cutoff_of(view: View) -> float:
 
 
 def _probability(view: View, X: FloatArray, y: FloatArray, grid: FloatArray, level: float) -> FloatArray:
-    """Of being above a level at every point of a grid (P,), with nothing hidden; all in model units."""
+    """Return the probability without privacy that f is above a level at every point (P,); everything in model units."""
     mean, variance = posterior_marginals(view.kernel, X, y, grid, np.array([view.r**2]))
     return excursion_probability(mean[0], view.sigma**2 * variance[0], level)
 
@@ -203,7 +203,7 @@ def explore(view: View, cutoff: float) -> Explored:
 
 
 def _hall_paths(view: View, dataset: Dataset, grid: FloatArray, epsilon: float) -> FloatArray:
-    """Hall's release, as protective, at the epsilon of one path (60, P); none (0, P) where that is unbounded."""
+    """Return Hall's releases (60, P), as protective as one path; an empty array (0, P) if epsilon is unbounded."""
     if epsilon > MOST_EPSILON:
         return np.zeros((0, len(grid)))
     hall = HallPosterior(kernel=view.kernel, r=view.r, epsilon=epsilon, delta=view.delta)
@@ -212,14 +212,14 @@ def _hall_paths(view: View, dataset: Dataset, grid: FloatArray, epsilon: float) 
 
 
 def _smooth(view: View, paths: FloatArray) -> FloatArray:
-    """A 2-pixel Gaussian filter on maps: post-processing, free of privacy cost."""
+    """Apply a 2-pixel Gaussian filter to maps, which is post-processing and costs no privacy."""
     return smoothed(paths, SIDE) if view.study.scene == "field" else paths
 
 
 def find_settings(
     name: str, noise: float, delta: float, L: int, budget: float, progress: Callable[[float], None] = lambda _: None
 ) -> PathSetting:
-    """Best lengthscale, r and s for L paths within epsilon <= budget, searched on simulated data.
+    """Return the best lengthscale, r and s for L paths with epsilon <= budget, found on simulated data.
 
     Lengthscales are evaluated on the cluster if one is configured (``engine``).
 
@@ -237,9 +237,9 @@ def find_settings(
 def epsilon_of(
     name: str, lengthscale: Numbers, r: Numbers, sigma: Numbers, delta: float, L: int, eta: float = 0.0
 ) -> FloatArray:
-    """Epsilon of L paths at these settings, each a number or an array of one shape."""
+    """Return the epsilon of L paths with these settings, each a number or arrays of one shape."""
     study = STUDIES[name]
-    kappa = np.exp(-study.diameter / np.asarray(lengthscale))  # the least kernel value over the domain
+    kappa = np.exp(-study.diameter / np.asarray(lengthscale))  # the smallest kernel value over the domain
     epsilon = posterior_sampling_epsilon(study.n, r, sigma, kappa, delta, L=L, eta=eta, sensitivity=study.sensitivity)
     return np.asarray(epsilon, dtype=np.float64)
 
@@ -250,9 +250,11 @@ _SCALES, _FINER = np.geomspace(1e-5, 100.0, 64), 2
 def settings_for(
     name: str, lengthscale: float, r: float, delta: float, L: int, eta: float, epsilon: float
 ) -> tuple[float, float]:
-    """r and s of L paths that cost ``epsilon``: the least r on offer, from ``r`` on, that can, and its least s.
+    """Return r and s of L paths that cost ``epsilon``: the smallest r on offer, from ``r`` on, that can, and its
+    smallest s.
 
-    s has four digits, rounded up. With eta = 0 epsilon falls in s; otherwise the least of the tried ones is taken.
+    s has four digits, rounded up. With eta = 0, epsilon falls in s; otherwise the smallest of the tried values is
+    returned.
 
     Raises:
         ValueError: no r on offer can keep within epsilon.
@@ -271,18 +273,18 @@ def settings_for(
     raise ValueError(f"no r up to {RIDGES[-1]:g} keeps within epsilon = {epsilon:g}")
 
 
-MOST_TESTED = 50.0  # up to which probabilities are tested against simulated truths
+MOST_TESTED = 50.0  # the largest probability that is tested against simulated truths
 SURE = 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class BayesSet:
-    """The release read at one threshold: post-processing.
+    """The release read at one threshold, which is post-processing.
 
     Attributes:
-        mean: of f (P,), in model units.
-        probability: of being at or above the threshold (P,).
-        guarantee: of the release.
+        mean: mean of f (P,), in model units.
+        probability: probability of being at or above the threshold (P,).
+        guarantee: guarantee of the release.
     """
 
     mean: FloatArray
@@ -291,25 +293,28 @@ class BayesSet:
 
     @property
     def inside(self) -> BoolArray:
-        """Where being above is likelier than not (P,)."""
+        """Points where being above is more probable than not (P,)."""
         return np.asarray(self.probability >= 0.5)
 
     @property
     def sure(self) -> BoolArray:
-        """Where it has a probability of ``SURE`` (P,)."""
+        """Points where being above has at least the probability ``SURE`` (P,)."""
         return np.asarray(self.probability >= SURE)
 
 
 def mechanism(lengthscale: float, epsilon: float, delta: float) -> BayesCloaking:
-    """The page's kernel, of the automatic models' variance, mixed with its neighbours and with those models."""
+    """Return Bayes cloaking with the page's kernel and its neighbouring lengthscales in addition to the automatic
+    models.
+    """
     kernel = Matern12(variance=TUNING.curve_variance, lengthscale=lengthscale)
     return BayesCloaking(epsilon=epsilon, delta=delta, protects="inputs and outputs", kernels=[kernel])
 
 
 def released(view: View, epsilon: float) -> Mixture:
-    """A numbered draw's prediction of f, in model units: at the epsilon of one path. It may be published.
+    """Return the prediction of f from one simulated release, in model units, at the epsilon of one path. It may be
+    published.
 
-    Of ``view`` only data, lengthscale, delta and seed matter.
+    Only data, lengthscale, delta and seed of ``view`` matter.
     """
     dataset, grid, _ = data_of(view)
     rng = np.random.default_rng([view.seed, 4])
@@ -317,22 +322,22 @@ def released(view: View, epsilon: float) -> Mixture:
 
 
 def read(prediction: Mixture, view: View, guarantee: Guarantee) -> BayesSet:
-    """The release at the view's threshold: of outputs where the truth is one of them, as in London."""
+    """Return the release at the view's threshold; for outputs if the truth consists of outputs, as in London."""
     level = np.full(prediction.means.shape[-1], view.level)
     above = 1 - prediction.probability_below(level, view.study.truth_of)[0]
     return BayesSet(prediction.mean[0], above, guarantee)
 
 
 def explored(view: View) -> Explored:
-    """Excursion sets of one view."""
-    # The cutoff depends on neither threshold, paths, seed nor budget.
+    """Return the excursion sets of one view."""
+    # The cutoff does not depend on threshold, paths, seed or budget.
     plain = replace(_plain(view), delta=0.01, seed=1)
     cutoff = cached.value("Choosing the cutoff on simulated data", cutoff_of, plain)
     return cached.value("Drawing posterior paths", explore, view, cutoff)
 
 
 def bayes_set(curves: Explored) -> BayesSet | None:
-    """The Bayes release at the epsilon of one path; None where that is too large to mean anything."""
+    """Return the release of Bayes cloaking at the epsilon of one path; None if that is too large to be meaningful."""
     view, epsilon = curves.settings, curves.path_epsilon
     if epsilon > MOST_TESTED:
         return None
@@ -342,7 +347,9 @@ def bayes_set(curves: Explored) -> BayesSet | None:
 
 
 def without_privacy(curves: Explored) -> FloatArray:
-    """Prediction of Bayes cloaking's models when nothing is hidden (P,), in model units. Not private."""
+    """Return the prediction of Bayes cloaking's models without privacy noise (P,), in model units. It is not
+    private.
+    """
     public, of = (curves.dataset, curves.grid), replace(_of_data(curves.settings), seed=1)
     return cached.value("Fitting without privacy", _without_privacy, of, given=public)
 
@@ -353,12 +360,12 @@ def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatAr
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """All that is shown of one view.
+    """Everything that is shown of one view.
 
     Attributes:
-        explored: its paths and their sets.
-        bayes: the Bayes release; None where it would mean nothing.
-        plain: the prediction when nothing is hidden (P,), in model units; None without the overlay.
+        explored: paths and their sets.
+        bayes: release of Bayes cloaking; None if it would be meaningless.
+        plain: prediction without privacy noise (P,), in model units; None without the overlay.
     """
 
     explored: Explored
@@ -367,17 +374,17 @@ class Findings:
 
     @property
     def settings(self) -> tuple[View, bool]:
-        """All that it depends on."""
+        """All settings that determine them."""
         return self.explored.settings, self.plain is None
 
     @property
     def public(self) -> Findings:
-        """The same without the overlay."""
+        """Return the findings without the overlay."""
         return replace(self, plain=None)
 
     @property
     def best(self) -> float | None:
-        """IoU of the better area with nothing hidden, of both methods on the page; None without the overlay."""
+        """IoU without privacy, the larger one of both methods on the page; None without the overlay."""
         if self.plain is None:
             return None
         areas = self.explored.estimate, self.plain >= self.explored.level
@@ -389,6 +396,6 @@ def _plain(view: View) -> View:
 
 
 def _of_data(view: View) -> View:
-    """Neither r, s nor the threshold enters, but where outputs are measured from the threshold."""
+    """Return the view for results that depend on the data; r, s and, in most studies, the threshold do not matter."""
     plain = _plain(view)
     return replace(plain, r=1.0, sigma=1.0, threshold=(view if view.study.thresholds.subtracted else plain).threshold)

@@ -34,13 +34,13 @@ from pages._ui.look.plots import (
 )
 from pages._ui.look.tables import NOT_PRIVATE
 
-_PATHS_DRAWN = 5  # paths drawn at most
-_BINS, _STEP = 30, 0.05  # of the histogram of IoU, and of the ends of its axis
-_LINE, _BELOW_NAMES = 16, 0.72  # px of a row of names, and share of the height that bars have below them
+_PATHS_DRAWN = 5  # largest number of paths that are drawn
+_BINS, _STEP = 30, 0.05  # number of bins of the histogram of IoU, and step of the ends of its axis
+_LINE, _BELOW_NAMES = 16, 0.72  # px of a row of names, and share of the height that is left for bars
 _percent = partial(Layer, unit="%", marks=(0, 50, 100), scale=PREDICTION_SCALE)
 BAYES = "Bayes cloaking"
 PARTS = (("found", GUARANTEE), ("missed", TRUTH), ("false", RISK))
-NEITHER = "#80808030"  # of a map, where neither set is: hardly seen on a light and on a dark page
+NEITHER = "#80808030"  # colour where neither set is, hardly visible on light and dark pages
 LAYERS = {
     "overlap": Layer(
         "Found, missed and false",
@@ -59,7 +59,9 @@ LAYERS = {
 
 
 def curve(found: Findings) -> go.Figure:
-    """One input: the truth and the prediction without privacy (overlay), and the releases, against the level."""
+    """Draw for one input the truth and the prediction without privacy (overlay), and the releases, with the
+    threshold.
+    """
     explored, bayes = found.explored, found.bayes
     x = explored.grid[:, 0]
     figure = go.Figure()
@@ -80,12 +82,16 @@ def curve(found: Findings) -> go.Figure:
 
 
 def parts(inside: BoolArray, truth: BoolArray) -> tuple[BoolArray, BoolArray, BoolArray]:
-    """Where a set (P,) is right, where it misses the true one, and where it is false, in the order of ``PARTS``."""
+    """Return where a set (P,) is right, where it misses the true one, and where it is false, in the order of
+    ``PARTS``.
+    """
     return inside & truth, truth & ~inside, inside & ~truth
 
 
 def sets(found: Findings) -> go.Figure:
-    """One input: each set as a bar along x, one row a set; under the overlay coloured by whether it is right."""
+    """Draw for one input each set as bars along x, one row for each; with the overlay, coloured by whether it is
+    right.
+    """
     explored, bayes, plain = found.explored, found.bayes, found.plain
     rows = [(f"path {i}", path >= explored.level) for i, path in enumerate(explored.paths[:_PATHS_DRAWN], 1)]
     if bayes is not None:
@@ -107,12 +113,12 @@ def sets(found: Findings) -> go.Figure:
             meta=None if plain is None else NOT_PRIVATE,
         )
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
-    figure.update_yaxes(range=[len(rows) - 0.5, -0.9])  # a name stands above its row, the first one too
+    figure.update_yaxes(range=[len(rows) - 0.5, -0.9])  # each row has its name above it, including the first
     return rows_named_inside(finish(figure, 120 + 44 * len(rows)))
 
 
 def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
-    """First and last x of every run of a set (P,), with gaps between them; a gap alone for an empty set."""
+    """Return first and last x of every run of a set (P,), with gaps between them; only a gap for an empty set."""
     changes = np.flatnonzero(np.diff(inside, prepend=False, append=False))
     gaps = np.full(len(changes) // 2, np.nan)
     bars = np.column_stack([x[changes[::2]], x[changes[1::2] - 1], gaps]).ravel()
@@ -120,14 +126,14 @@ def bars_of(inside: NDArray[np.bool_], x: FloatArray) -> FloatArray:
 
 
 def truth_map(explored: Explored) -> go.Figure:
-    """Two inputs: the true function, and where it exceeds the level."""
+    """Draw for two inputs the true function, and where it exceeds the threshold."""
     figure = _heat(explored.truth, colorscale=PREDICTION_SCALE, colorbar={"title": "truth"})
     _boundary(figure, explored.truth, explored.level, "threshold", "#ffffff", "dot", 3, showlegend=False)
     return _square(figure)
 
 
 def overlap_map(explored: Explored) -> go.Figure:
-    """Two inputs: where the first published path is right, misses the true set, or is false."""
+    """Draw for two inputs where the first published path is right, misses the true set, or is false."""
     colours = [colour for _, colour in PARTS]
     steps = [(end / len(colours), colour) for at, colour in enumerate(colours) for end in (at, at + 1)]
     codes = _codes(explored)
@@ -148,7 +154,7 @@ def overlap_map(explored: Explored) -> go.Figure:
 
 
 def _heat(values: FloatArray, **look: Any) -> go.Figure:
-    """Values (P,) at the points of the square grid."""
+    """Draw values (P,) at the points of the square grid."""
     return go.Figure(go.Heatmap(**_on_grid(values), **look))
 
 
@@ -185,7 +191,7 @@ def _boundary(
 
 
 def field(found: Findings) -> go.Figure:
-    """Two inputs: share of published paths above the level, with the boundaries of the releases."""
+    """Draw for two inputs the share of published paths above the threshold, with the boundaries of the releases."""
     explored, bayes = found.explored, found.bayes
     bar = {"title": "paths above [%]"}
     figure = _heat(100 * explored.votes, zmin=0, zmax=100, colorscale=PREDICTION_SCALE, colorbar=bar, opacity=0.85)
@@ -197,7 +203,7 @@ def field(found: Findings) -> go.Figure:
 
 
 def overlap(found: Findings) -> go.Figure:
-    """IoU of paths and of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
+    """Draw the IoU of paths, of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
     explored, bayes = found.explored, found.bayes
     lines = [(explored.everything_iou, "colouring everything", TRUTH)]
     if found.best is not None:
@@ -239,15 +245,16 @@ def overlap(found: Findings) -> go.Figure:
 
 
 def _shown(values: Sequence[float]) -> tuple[float, float]:
-    """The range of IoU in which there is something, with a little air, in steps of ``_STEP``."""
+    """Return the range of IoU that occurs, with some margin, in steps of ``_STEP``."""
     low, high = (math.floor(min(values) / _STEP - 0.5), math.ceil(max(values) / _STEP + 0.5))
     return max(low * _STEP, 0.0), min(high * _STEP, 1.0)
 
 
 def rows_of(found: Findings) -> pd.DataFrame:
-    """One row a test point: the releases, and under the overlay the truth.
+    """Return a row for each test point: the releases, and with the overlay the truth.
 
-    On London a row is a hexagon of the public grid: where sales are is private, so only the overlay has it.
+    On the map of London a row is a hexagon of the public grid. Which hexagons have sales is private, and needs the
+    overlay.
     """
     explored, bayes, plain = found.explored, found.bayes, found.plain
     london = explored.dataset.name == london_excursion.NAME
@@ -269,6 +276,8 @@ def rows_of(found: Findings) -> pd.DataFrame:
 
 
 def _codes(explored: Explored) -> FloatArray:
-    """Where the first path is right, misses the true set, or is false, as numbers; NaN without a truth."""
+    """Return where the first path is right, misses the true set, or is false, as numbers; NaN where the truth is
+    unknown.
+    """
     code = np.select(parts(explored.paths[0] >= explored.level, explored.true_set), (1.0, 2.0, 3.0))
     return np.where(explored.has_truth, code, np.nan)

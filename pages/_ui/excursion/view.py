@@ -1,4 +1,4 @@
-"""Controls, words and pictures of the excursion page."""
+"""Controls, words and figures of the excursion page."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _find(_: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ExcursionSettings(Settings):
-    """The whole sidebar, and the tabs above the picture: data, release, whether the overlay is on."""
+    """Whole sidebar, and the tabs above the figure: data, release, whether the overlay is on."""
 
     study: str = carried(STUDY)
     epsilon: float = carried(offers.EPSILON)
@@ -117,7 +117,7 @@ class ExcursionSettings(Settings):
 
 
 def release_caption(view: View) -> None:
-    """Kernel and method of a release, which have no control here, and r and s, which follow from epsilon."""
+    """Write kernel and method of a release, which have no control here, and r and s, which follow from epsilon."""
     with settings.container(TOP):
         st.caption("Method: posterior paths, with an exponential kernel.")
     with settings.container("Paths"):
@@ -125,15 +125,15 @@ def release_caption(view: View) -> None:
 
 
 def _paths(explored: Explored, one: str = "1", kind: str = "") -> str:
-    """How many were released, in words."""
+    """Return how many paths were released, in words."""
     count = len(explored.paths)
     return f"{one} {kind}path" if count == 1 else f"{count} {kind}paths"
 
 
 def search_on_request() -> None:
-    """Run the search before the controls are drawn, show its progress, and set them to its result.
+    """Run the requested search before the controls are drawn, show its progress, and set the controls to its result.
 
-    That is the nearest lengthscale and the next larger r on the sliders; s follows.
+    This is the nearest lengthscale and the next larger r on the sliders; s follows.
     """
     if not session.SEARCH_REQUESTED.pop():
         return
@@ -161,7 +161,7 @@ TITLES = {
 
 
 def overlap_alt(found: Findings) -> str:
-    """Text alternative of the overlaps, with their values."""
+    """Return the description of the overlaps for screen readers, with their values."""
     low, middle, high = np.percentile(found.explored.path_iou, [25, 50, 75])
     return (
         "IoU with the true area in simulated releases. Half of the paths (violet) lie "
@@ -187,14 +187,14 @@ TABLE = "Columns marked “not private” show true data. The others may be publ
 
 
 def overlap_of_bayes(found: Findings) -> str:
-    """IoU of the area of Bayes cloaking."""
+    """Return the IoU of the area of Bayes cloaking."""
     if found.bayes is None:
         return f"none above ε = {MOST_TESTED:g}"
     return f"{found.explored.iou_of(found.bayes.inside):.2f}"
 
 
 def metrics(found: Findings) -> list[Metric]:
-    """Epsilon; and under the overlay the overlap of one path, without privacy, and of Bayes cloaking."""
+    """Return epsilon; with the overlay also the overlap of one path, without privacy, and of Bayes cloaking."""
     explored, budget = found.explored, found.explored.guarantee.budget
     spent = Metric(
         "ε of what is published", at_most(budget.epsilon), f"{_paths(explored)}, δ = {at_most(budget.delta, 2)}"
@@ -221,7 +221,7 @@ IOU_HELP = "Intersection over union: the area that is both found and true, over 
 
 
 def answer(found: Findings, epsilon: float) -> str:
-    """The plain sentences under the question."""
+    """Return the headline sentences."""
     explored = found.explored
     if found.best is None:
         return (
@@ -236,7 +236,7 @@ def answer(found: Findings, epsilon: float) -> str:
 
 
 def steps(explored: Explored) -> list[tuple[str, str]]:
-    """The computation with the current numbers put in."""
+    """Return the computation with the current numbers."""
     view = explored.settings
     return [
         (
@@ -274,14 +274,14 @@ def steps(explored: Explored) -> list[tuple[str, str]]:
 
 
 def released(found: Findings) -> list[tuple[object, Guarantee]]:
-    """Settings and guarantees of the releases on screen."""
+    """Return settings and guarantees of the releases on screen."""
     view, bayes = found.explored.settings, found.bayes
     paths: list[tuple[object, Guarantee]] = [(view, found.explored.guarantee)]
     return paths if bayes is None else [*paths, (("bayes", view), bayes.guarantee)]
 
 
 def pictures_of(found: Findings, numbers: pd.DataFrame) -> None:
-    """The releases, and under the overlay the truth beside them."""
+    """Draw the releases, and with the overlay the truth next to them."""
     {"curve": _curve, "field": _field, "cells": _map}[found.explored.settings.study.scene](found, numbers)
 
 

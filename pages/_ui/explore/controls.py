@@ -1,4 +1,4 @@
-"""Sidebar of the page that explores a release, and the source of the release."""
+"""Sidebar of the page that explores a release, and the choice of the release."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _LEVEL = Slider("explore_level", "Probability of the range [%]", 95, LEVELS, sec
 
 
 def _is_example(_: Any = None) -> bool:
-    """Whether the release on screen is the shipped one, and not a visitor's."""
+    """Return whether the release on screen is the shipped example and not a visitor's."""
     return EXPLORED.find() is None
 
 
@@ -87,7 +87,7 @@ def _share(chosen: Any) -> Slider[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreSettings(Settings):
-    """The sidebar: the release, and the settings of its reading."""
+    """Sidebar: the release, and the settings with which it is read."""
 
     epsilon: float = carried(offers.EPSILON, when=_is_example)
     delta: float = carried(offers.PROMISED, when=_is_example)
@@ -107,13 +107,13 @@ class View:
     """How a refit is shown.
 
     Attributes:
-        lengthscale, noise: indices of those that the curve is drawn with; None for the average of all.
-        level: of the interval, in (0, 1).
+        lengthscale, noise: indices of those with which the curve is drawn; None for the average over all.
+        level: confidence level of the interval, in (0, 1).
         of: whether the interval is for the curve or for outputs.
-        threshold: in the output's unit; None for none.
-        centiles: whether the centiles of people are shown in place of an interval.
-        group: number of the one that is shown; None for all.
-        pair: two groups, whose difference is shown; None for none.
+        threshold: threshold in the output's unit; None for none.
+        centiles: whether the centiles of people are shown instead of an interval.
+        group: number of the group that is shown; None for all.
+        pair: numbers of two groups whose difference is shown; None for none.
     """
 
     lengthscale: int | None
@@ -130,8 +130,8 @@ class Chosen(NamedTuple):
     """A release, and the settings of its reading and view.
 
     Attributes:
-        example: the shipped draw; None for a visitor's release.
-        settings: number of settings that this session has had on screen.
+        example: shipped example; None for a visitor's release.
+        settings: number of settings that this session has looked at.
     """
 
     explored: Explored
@@ -148,7 +148,7 @@ class Chosen(NamedTuple):
 
 
 def chosen(question: DeltaGenerator) -> Chosen:
-    """The whole sidebar, with the release that is explored; the question stands in the container ``question``."""
+    """Draw the whole sidebar and return its choices; the question is drawn in the container ``question``."""
     _choose_source()
     sidebar, example = settings.chosen(ExploreSettings), None
     if _is_example():
@@ -168,7 +168,7 @@ def chosen(question: DeltaGenerator) -> Chosen:
 def _view(
     sidebar: ExploreSettings, explored: Explored, read: Filtered, question: DeltaGenerator, example: ExampleDraw | None
 ) -> View:
-    """The question with its controls beside it; the rest under More."""
+    """Draw the question with its controls next to it; the other controls are under More."""
     groups, one_input = read.groups, len(explored.statistics.numbers) == 1
     compare = len(groups) > 1 and one_input and len(explored.statistics.categories) == 1
     with question:
@@ -193,7 +193,7 @@ def _view(
 
 
 def _threshold(explored: Explored, example: ExampleDraw | None) -> float:
-    """A level in the output's unit. A visitor's own is in no address."""
+    """Return a threshold in the output's unit. For a visitor's own release it is not part of the address."""
     low, high = explored.statistics.bounds
     step = round_step((high - low) / _LEVELS_OFFERED)
     count = range(math.floor(low / step) + 1, math.ceil(high / step))
@@ -207,7 +207,9 @@ def _threshold(explored: Explored, example: ExampleDraw | None) -> float:
 
 
 def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int | None, tuple[int, int] | None]:
-    """The group on screen, or the two to compare. Names may be a visitor's words, so they are in no address."""
+    """Return the group on screen, or the two to compare. Names may be a visitor's words, so the address does not
+    contain them.
+    """
     if len(names) == 1:
         return None, None
     if two:
@@ -221,7 +223,7 @@ def _groups(names: tuple[str, ...], two: bool, all_together: bool) -> tuple[int 
 
 
 def _choose_source() -> None:
-    """Which release is explored: the visitor's, or the shipped one."""
+    """Let the visitor choose between the own and the shipped release."""
     with settings.container(SIDE):
         st.subheader("Release")
         if environment.switched_on("DPGP_UPLOADS"):

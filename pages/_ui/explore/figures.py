@@ -1,4 +1,4 @@
-"""Figures of a release that is read again."""
+"""Figures of a release that is read again with other models."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from pages._ui.look.plots import (
 )
 from pages._ui.look.text import number, plain
 
-LEVEL = 0.95  # of the range by which a value on a map is coloured or hatched
+LEVEL = 0.95  # confidence level of the range that decides whether a value on a map is coloured or hatched
 RANGE_OF = {"function": "where the curve is", "outputs": "range for one more person"}
-_WRITTEN = 0.5  # per cent from which a bar has its number
+_WRITTEN = 0.5  # smallest percentage at which a bar has its number
 AVERAGE, ONE = "released curve", "with the chosen model"
-_SHORT = {AVERAGE: "released", ONE: "chosen model", "probability above": ""}  # at a line's end
+_SHORT = {AVERAGE: "released", ONE: "chosen model", "probability above": ""}  # at the end of a line
 
 
 def picture(statistics: Released, read: Filtered, view: View) -> go.Figure:
-    """The view along one input, several groups in a colour each; or over two inputs, of one group."""
+    """Draw the view along one input, each group in its own colour; or over two inputs, for one group."""
     column, *others = numbers_of(statistics)
     if others or view.group is not None:
         read = read.of_group(view.group or 0)
@@ -78,7 +78,7 @@ def picture(statistics: Released, read: Filtered, view: View) -> go.Figure:
 
 
 def values_of(statistics: Released, read: Filtered, view: View) -> tuple[FloatArray, str]:
-    """Values of the view for one group (P,), and their title."""
+    """Return the values of the view for one group (P,), and their title."""
     if view.threshold is not None:
         return read.percent_above(view.threshold), "probability above [%]"
     if view.centiles and read.knows_people and len(numbers_of(statistics)) > 1:  # the highest
@@ -87,12 +87,12 @@ def values_of(statistics: Released, read: Filtered, view: View) -> tuple[FloatAr
 
 
 def numbers_of(statistics: Released) -> tuple[int, ...]:
-    """The columns of inputs that are numbers."""
+    """Return the indices of the numerical inputs."""
     return tuple(d for d in range(len(statistics.columns)) if d not in statistics.categories)
 
 
 def _along(figure: go.Figure, statistics: Released, title: str, *, named: bool = True) -> go.Figure:
-    """Axes, dates and names of curves along an input."""
+    """Set axes, dates and names of curves along an input."""
     along = statistics.numbers[0]
     figure.update_xaxes(title=_title(along.name, along.unit))
     figure.update_yaxes(title=title)
@@ -101,7 +101,7 @@ def _along(figure: go.Figure, statistics: Released, title: str, *, named: bool =
 
 
 def difference(statistics: Released, compared: Difference, level: float, name: str) -> go.Figure:
-    """One group's curve less another's, with its range."""
+    """Draw one group's curve minus another's, with its range."""
     figure, [column] = go.Figure(), numbers_of(statistics)
     x, (low, high) = compared.X[:, column], compared.interval(level)
     band(figure, x, low, high, PRIVATE, 0.22, f"the difference, {100 * level:g} %")
@@ -111,7 +111,7 @@ def difference(statistics: Released, compared: Difference, level: float, name: s
 
 
 def lengthscales(statistics: Released, read: Filtered, marked: int | None = None) -> go.Figure:
-    """Posterior probability of each lengthscale."""
+    """Draw the posterior probability of each lengthscale."""
     numbers, unit = candidates(statistics)
     colours = [OTHER if at == marked else GUARANTEE for at in range(len(numbers))]
     shares = 100 * read.lengthscale_probabilities
@@ -132,7 +132,7 @@ def lengthscales(statistics: Released, read: Filtered, marked: int | None = None
 
 
 def candidates(statistics: Released) -> tuple[list[str], str]:
-    """Lengthscales along the first input that is a number, as they are written, and their unit."""
+    """Return the lengthscales along the first numerical input as text, and their unit."""
     along = statistics.numbers[0]
     low, high = along.box
     lengths = [f"{float(f'{share / 100 * (high - low):.3g}'):g}" for share in SHARES]
@@ -140,7 +140,7 @@ def candidates(statistics: Released) -> tuple[list[str], str]:
 
 
 def length_at(statistics: Released, index: int) -> str:
-    """A candidate in the units of all inputs, in words."""
+    """Return a candidate lengthscale in the units of all inputs, in words."""
     lengths = shares_of(statistics.x_box)[index]
     units = [unit_of_length(each.unit) for each in statistics.numbers]
     return " by ".join(
@@ -161,7 +161,7 @@ def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> lis
 
 
 def uninformative(read: Filtered, view: View) -> BoolArray:
-    """Where a value of a map tells nothing (P,); a probability tells its own certainty.
+    """Return where a value of a map is too uncertain to be useful (P,). Probabilities express their own uncertainty.
 
     There the curve's range is wider than a quarter of the public range, and than all differences on the map.
     """
@@ -172,7 +172,7 @@ def uninformative(read: Filtered, view: View) -> BoolArray:
 
 
 def _map(statistics: Released, read: Filtered, view: View) -> go.Figure:
-    """Coloured where the value is informative; the rest is grey and hatched, not the brightest colour."""
+    """Draw a map in colours where the value is informative; the rest is grey and hatched."""
     figure, columns = go.Figure(), list(numbers_of(statistics)[:2])
     values, title = values_of(statistics, read, view)
     x, y = (np.unique(read.X_test[:, column]) for column in columns)
@@ -190,14 +190,14 @@ def _map(statistics: Released, read: Filtered, view: View) -> go.Figure:
 
 
 def _dated(figure: go.Figure, statistics: Released) -> go.Figure:
-    """The same, with dates along inputs that are days."""
+    """Set dates as marks along inputs that are days."""
     for along, column in zip("xy", statistics.numbers, strict=False):
         mark_dates(figure, html.escape(column.name), dates_of(column.unit), column.box, along)
     return figure
 
 
 def _hatch(cells: FloatArray, width: float, height: float) -> str:
-    """A line from corner to corner of each cell around a point (k, 2), as one path."""
+    """Return a diagonal line for each cell around a point (k, 2), as one path."""
     ends = zip(cells - np.array([width, height]) / 2, cells + np.array([width, height]) / 2, strict=True)
     return " ".join(f"M {a:.6g},{b:.6g} L {c:.6g},{d:.6g}" for (a, b), (c, d) in ends)
 

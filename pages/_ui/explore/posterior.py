@@ -1,4 +1,4 @@
-"""Released numbers read under other models and at other points: post-processing, at no budget. No streamlit."""
+"""Read released numbers with other models and at other points: post-processing, which costs no budget."""
 
 from __future__ import annotations
 
@@ -21,29 +21,28 @@ from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.release.check import uncertainty_read
 from pages._ui.model import KERNELS
 
-SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales, per cent of the sides of the box
+SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales as percentages of the sides of the box
 _UNHEARD_OF = 1e-250  # probability
-NOISES = (5, 10, 20, 40, 80)  # standard deviations of one record, per cent of half the range
+NOISES = (5, 10, 20, 40, 80)  # standard deviations of one record as percentages of half the range
 
 Lengthscales = tuple[tuple[float, ...], ...]
-"""Candidates: one length for each input."""
+"""Candidates, with one length for each input."""
 
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
     """A release read with the models that read it when it was made, and with every candidate of this page.
 
-    Candidates of a lengthscale stand together, one for each noise. Where inputs are categories, there are all of these
-    once for each share that groups have in common.
+    Candidates are ordered by lengthscale, then by noise. If there are categorical inputs, all of them are repeated for
+    each share that groups have in common.
 
     Attributes:
-        X_test: where (P, D), group after group.
-        uncertainty: the predictions of the release itself, in the output's unit; of all candidates together where the
-            release has no models of its own.
-        candidates: their predictions, in model units.
-        log_evidence: of each candidate (M,).
-        groups: every combination of levels by name, in the order of their points; one without a name where there are
-            none.
+        X_test: points (P, D), one group after another.
+        uncertainty: predictions of the release itself, in the output's unit; of all candidates together if the release
+            has no models of its own.
+        candidates: predictions of the candidates, in model units.
+        log_evidence: log evidence of each candidate (M,).
+        groups: name of every combination of categories, in the order of their points; ("",) if there are no categories.
     """
 
     X_test: FloatArray
@@ -54,7 +53,7 @@ class Filtered:
 
     @property
     def mixture(self) -> Mixture:
-        """The predictions of the release itself, in model units."""
+        """Predictions of the release itself, in model units."""
         return self.uncertainty.prediction
 
     @property
@@ -63,7 +62,7 @@ class Filtered:
         return self.uncertainty.outcome.bounds
 
     def of_group(self, group: int) -> Filtered:
-        """The same at the points of one group."""
+        """Return the same reading at the points of one group."""
         count = len(self.X_test) // len(self.groups)
         rows = slice(group * count, (group + 1) * count)
         return replace(
@@ -76,19 +75,20 @@ class Filtered:
 
     @property
     def lengthscale_probabilities(self) -> FloatArray:
-        """Posterior probability of each candidate, from equal ones before (L,)."""
+        """Return the posterior probability of each candidate lengthscale (L,), from equal prior probabilities."""
         return np.asarray(self.candidates.weights[0].reshape(-1, len(SHARES), len(NOISES)).sum(axis=(0, 2)))
 
     @property
     def is_finite(self) -> bool:
-        """Whether all that is drawn of it is a number."""
+        """Whether everything that is drawn is a finite number."""
         parts = [(each.means, each.variances, each.weights) for each in (self.mixture, self.candidates)]
         return all(bool(np.isfinite(part).all()) for part in itertools.chain(*parts))
 
     def curve(self, lengthscale: int | None = None, noise: int | None = None) -> FloatArray:
-        """The released curve (P,); or the posterior mean of the candidates with these indices, averaged by evidence.
+        """Return the released curve (P,), or the posterior mean of the candidates with these indices, averaged by
+        evidence.
 
-        It is in the output's unit, and cut to the bounds.
+        It is in the output's unit, and clipped to the bounds.
         """
         if lengthscale is None and noise is None:
             return np.asarray(self.uncertainty.values[0])
@@ -97,36 +97,36 @@ class Filtered:
         rows, columns = (slice(None) if at is None else slice(at, at + 1) for at in (lengthscale, noise))
         chosen[:, rows, columns] = True
         weights = np.where(chosen.ravel(), self.candidates.weights[0], 0.0)
-        if weights.sum() < _UNHEARD_OF:  # of models that all but cannot be, the likeliest
+        if weights.sum() < _UNHEARD_OF:  # if all of these are almost impossible, the most probable one
             weights = softmax(np.where(chosen.ravel(), self.log_evidence, -np.inf))
         outcome = self.uncertainty.outcome
         mean = outcome.midpoint + outcome.scale * (weights / weights.sum() @ self.candidates.means[0])
         return np.asarray(np.clip(mean, *self.bounds))
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
-        """Central interval (P,), (P,) of the release itself, in the output's unit.
+        """Return the central interval (P,), (P,) of the release itself, in the output's unit.
 
-        There is none of one lengthscale alone: where that is wrong, it would be too narrow.
+        There is none for a single lengthscale, because it would be too narrow if that lengthscale is wrong.
         """
         low, high = self.uncertainty.interval(level, of)
         return low[0], high[0]
 
     @property
     def knows_people(self) -> bool:
-        """Whether the release holds how far people are apart, and so has centiles."""
+        """Whether the release contains the residual variance, and therefore centiles."""
         return self.mixture.outcomes is not None and self.uncertainty.outcome.kind != "yes/no"
 
     def centile(self, centile: float) -> FloatArray:
-        """Value (P,) that so many in 100 further people stay below, in the output's unit."""
+        """Return the value (P,) below which this percentage of further people are, in the output's unit."""
         return np.asarray(self.uncertainty.quantile(centile / 100)[0])
 
     def percent_above(self, level: float) -> FloatArray:
-        """100 P(f > level) at every point (P,), by the release itself; the level is in the output's unit."""
+        """Return 100 P(f > level) at every point (P,) from the release itself; the level is in the output's unit."""
         return np.asarray(100 * self.uncertainty.probability_above(level)[0])
 
 
 def _at(mixture: Mixture, rows: slice) -> Mixture:
-    """The same at some of its points."""
+    """Return a mixture at some of its points."""
     people = mixture.outcomes
     return replace(
         mixture,
@@ -139,13 +139,13 @@ def _at(mixture: Mixture, rows: slice) -> Mixture:
 def filtered(
     statistics: Statistics | CellStatistics, own: Sequence[Model], kernel: str, X_test: FloatArray
 ) -> Filtered:
-    """Read released numbers with the release's own models, and under every pair of a lengthscale and a noise.
+    """Read released numbers with the release's own models, and with every pair of a lengthscale and a noise.
 
-    The pairs have equal weights beforehand. Their variance of f and noise are shares of the public range, as the
-    automatic models of Bayes cloaking have them. The kernel is a class name in ``dpgp_core.kernels``.
+    The pairs have equal prior weights. Their variance of f and noise are shares of the public range, as in the
+    automatic models of Bayes cloaking. The kernel is a class name in ``dpgp_core.kernels``.
 
     Args:
-        own: models of the release, in model units; none: the candidates stand for them.
+        own: models of the release, in model units; if empty, the candidates replace them.
     """
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
@@ -165,7 +165,7 @@ def filtered(
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:
-    """One model for each lengthscale and noise, in model units."""
+    """Return a model for each lengthscale and noise, in model units."""
     return tuple(
         Model(
             kernel=KERNELS[kernel](variance=TUNING.curve_variance * half_range**2, lengthscale=list(lengths)),
@@ -177,14 +177,15 @@ def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tup
 
 
 def shares_of(box: Sequence[tuple[float, float]]) -> Lengthscales:
-    """``SHARES`` of each side of the box along a number."""
+    """Return ``SHARES`` of each side of the box along a numerical input."""
     return tuple(tuple(share / 100 * (high - low) for low, high in number_sides(box)) for share in SHARES)
 
 
 def grid_over(box: Sequence[tuple[float, float]], points: int) -> FloatArray:
-    """A regular public grid over the box (P, D), the second input running fastest; a third stands at its middle.
+    """Return a regular public grid over the box (P, D), in which the second input varies fastest and a third is at its
+    middle.
 
-    Where inputs are categories, the grid of one group after the other, in the order of ``Filtered.groups``.
+    If there are categorical inputs, the grids of the groups follow one another in the order of ``Filtered.groups``.
     """
     numbers = number_sides(box)
     sides = [points] if len(numbers) == 1 else 2 * [round(2 * points**0.5)]

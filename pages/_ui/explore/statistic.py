@@ -1,4 +1,4 @@
-"""A release from its files or from numbered draws, within limits; and its readings, kept in the session."""
+"""A release from its files or from simulated releases, within limits; and its readings, kept in the session."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _AGAIN = "fetch it again from whoever released it"
 
 @dataclass(frozen=True, eq=False)
 class Explored:
-    """A release to explore. Public.
+    """A release to explore, which is public.
 
     Attributes:
-        statistics: the released numbers and their measurements.
-        guarantee: the promise for it.
-        models: that read it when it was made; none of a mechanism that has one declared model.
-        spec: how it was made, by its card; None of a simulated release, and where the card does not say.
+        statistics: released numbers and their measurements.
+        guarantee: its guarantee.
+        models: models that read it when it was made; empty for a mechanism with one declared model.
+        spec: its specification according to its card; None for a simulated release, or if the card does not contain it.
     """
 
     statistics: Statistics | CellStatistics
@@ -57,14 +57,14 @@ class Explored:
 
     @property
     def numbers(self) -> int:
-        """How many numbers were released."""
+        """Count of released numbers."""
         counts = len(self.statistics.z) if isinstance(self.statistics, CellStatistics) else 0
         return counts + sum(len(each.B) for each in self.statistics.measurements)
 
 
 @dataclass(frozen=True)
 class ExampleDraw:
-    """A numbered draw of Bayes cloaking: dataset, budget and number."""
+    """A simulated release of Bayes cloaking: data set, budget and number."""
 
     dataset: str
     epsilon: float
@@ -73,29 +73,29 @@ class ExampleDraw:
 
     @property
     def budget(self) -> Budget:
-        """Its data set and budget."""
+        """Data set and budget."""
         return Budget(self.dataset, self.epsilon, self.delta)
 
     @property
     def mechanism(self) -> BayesCloaking:
-        """The mechanism as a release has it."""
+        """Return the mechanism as a real release uses it."""
         return self.budget.mechanism
 
 
 def explored(numbers: Numbers, example: ExampleDraw) -> Explored:
-    """A simulated release, with the models that read it when it was made."""
+    """Return a simulated release, with the models that read it when it was made."""
     found, mechanism = numbers.statistics, example.mechanism
     return Explored(found, numbers.guarantee, mechanism.models_of_release(found))
 
 
 def opened(files: Mapping[str, bytes]) -> Explored:
-    """Read a published release: the zip, or ``release.json`` and ``statistics.npz`` out of it.
+    """Read a published release from its zip, or from ``release.json`` and ``statistics.npz`` of it.
 
     Args:
-        files: content by name, as uploaded.
+        files: uploaded contents by name.
 
     Raises:
-        ValueError: a file is missing, too large, damaged, or of a release that keeps nothing to refit.
+        ValueError: a file is missing, too large or damaged, or the release keeps nothing that can be read again.
     """
     content = _contents(files)
     card = read_object(content[CARD], CARD)
@@ -117,7 +117,7 @@ def opened(files: Mapping[str, bytes]) -> Explored:
 
 
 def _check_size(statistics: Statistics | CellStatistics) -> None:
-    """Where records share columns, the number of these matters."""
+    """Raise ValueError if there are too many columns to be read here."""
     dims, columns = len(statistics.numbers), statistics.stages[0].measurement.B.shape[1]
     if columns > MAX_RECORDS or dims > MAX_INPUTS:
         raise ValueError(
@@ -127,7 +127,7 @@ def _check_size(statistics: Statistics | CellStatistics) -> None:
 
 
 def _contents(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The two files that are needed, out of a zip if there is one."""
+    """Return the two files that are needed, from a zip if there is one."""
     for name, content in files.items():
         if len(content) > MAX_BYTES:
             raise ValueError(f"a file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit")
@@ -154,9 +154,10 @@ def _unzipped(content: bytes) -> dict[str, bytes]:
     return files
 
 
-POINTS = 200  # of a grid, where nobody asked for others
-_FEW, _LEAST = 4, 50  # groups that have all points of a grid; points of each, where there are many groups
-BETWEEN = 100  # places of a difference
+POINTS = 200  # points of a grid, unless a visitor chooses another number
+# Number of groups up to which each has all points of a grid; points of each if there are more groups
+_FEW, _LEAST = 4, 50
+BETWEEN = 100  # points of a difference
 _BEYOND = (
     "the released numbers are so far from what the models of this page expect that nothing can be computed from them; "
     "fetch the files again from whoever released them, or refit them with the library"
@@ -168,8 +169,8 @@ class Upload:
     """A published release as files.
 
     Attributes:
-        name: on the page of its own visitor only.
-        files: content by name.
+        name: name, shown only on the page of its own visitor.
+        files: contents by name.
     """
 
     name: str
@@ -177,7 +178,7 @@ class Upload:
 
     @cached_property
     def digest(self) -> str:
-        """Equal for equal files."""
+        """Digest, which is equal for equal files."""
         digest = hashlib.sha256()
         for name, content in sorted(self.files.items()):
             digest.update(f"{name} {len(content)} ".encode() + content)
@@ -185,27 +186,27 @@ class Upload:
 
 
 EXPLORED: Slot[Upload] = Slot("own_explored")
-EXPLORED_REFIT: Kept[tuple[Explored, Filtered]] = Kept("own_explored_refit")  # of a release, by its digest
-EXPLORED_DIFFERENCE: Kept[Difference] = Kept("own_explored_apart")  # of the same: two groups
+EXPLORED_REFIT: Kept[tuple[Explored, Filtered]] = Kept("own_explored_refit")  # readings of a release, by its digest
+EXPLORED_DIFFERENCE: Kept[Difference] = Kept("own_explored_apart")  # differences of two groups of the same release
 EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
-EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all that were on screen
+EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all settings that were on screen
 
 
 class Refit(NamedTuple):
-    """Settings of a refit, shared by all views of it: a kernel, and the points of the grid."""
+    """Settings of a refit, which all its views share: a kernel, and the points of the grid."""
 
     kernel: str
     points: int
 
 
 def drawn(example: ExampleDraw) -> Explored:
-    """A numbered draw, the same as other pages show."""
+    """Return a simulated release, the same as on other pages."""
     numbers = cloaking.first_numbers(example.budget, example.draw)
     return cached.value("Reading the release", explored, example, given=(numbers,), here=True)
 
 
 def read_again(example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered]:
-    """A draw, or the visitor's release, read under all models; the latter is kept in this session, nowhere else.
+    """Return a simulated release, or the visitor's, read with all models. The visitor's is kept in this session only.
 
     Raises:
         ValueError: it cannot be read.
@@ -225,14 +226,14 @@ def _uploaded() -> Upload:
 
 
 def drop() -> None:
-    """Forget a visitor's release."""
+    """Forget the visitor's release."""
     EXPLORED.pop()
     EXPLORED_REFIT.pop()
     EXPLORED_DIFFERENCE.pop()
 
 
 def refit_over_box(explored: Explored, refit: Refit, _example: ExampleDraw | None = None) -> Filtered:
-    """A release read under all models on a grid over its box."""
+    """Return a release read with all models on a grid over its box."""
     box = explored.statistics.x_box
     X_test = posterior.grid_over(box, max(_LEAST, refit.points // max(1, groups_of(box) // _FEW)))
     for number, column in enumerate(explored.statistics.columns):
@@ -242,7 +243,7 @@ def refit_over_box(explored: Explored, refit: Refit, _example: ExampleDraw | Non
 
 
 def group_difference(explored: Explored, example: ExampleDraw | None, pair: tuple[int, int]) -> Difference:
-    """One group's curve less another's, by number: from released numbers, so it is free."""
+    """Return one group's curve minus another's, by number. It follows from released numbers, so it is free."""
     doing = "Comparing two groups"
     if example is not None:
         return cached.value(doing, _group_difference, pair, example, given=(explored,))
@@ -263,7 +264,7 @@ def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     try:
         with np.errstate(all="ignore"):
             read = refit_over_box(explored, refit)
-    except (ArithmeticError, ValueError):  # scipy's are among them
+    except (ArithmeticError, ValueError):  # errors of scipy are among them
         raise ValueError(_BEYOND) from None
     if not read.is_finite:
         raise ValueError(_BEYOND)

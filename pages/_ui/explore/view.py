@@ -1,4 +1,4 @@
-"""An explored release in words and tables, and the sections of its page."""
+"""Words and tables of an explored release, and the sections of its page."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ FILE_NOTE = (
 
 
 def answer(chosen: Chosen) -> str:
-    """The heading's sentences."""
+    """Return the headline sentences."""
     count, epsilon = chosen.explored.numbers, chosen.explored.guarantee.budget.epsilon
     return (
         f"**{count} noisy numbers** were published with epsilon = {at_most(epsilon)}. "
@@ -66,7 +66,7 @@ def answer(chosen: Chosen) -> str:
 
 
 def metrics(chosen: Chosen) -> list[Metric]:
-    """The budget spent, the likeliest lengthscale and the width of the range."""
+    """Return the budget spent, the most probable lengthscale and the width of the range."""
     guarantee, probabilities = chosen.explored.guarantee, chosen.read.lengthscale_probabilities
     low, high = chosen.read.interval(chosen.view.level, chosen.view.of)
     half_width = f"{number(float(np.median(high - low)) / 2)} {plain(chosen.statistics.y_unit)}".strip()
@@ -91,7 +91,9 @@ def metrics(chosen: Chosen) -> list[Metric]:
 
 
 def caption(chosen: Chosen) -> str:
-    """What to see in the picture, in a sentence; and whether the released numbers object to the models."""
+    """Return a sentence that says what to see in the picture, and whether the released numbers contradict the
+    models.
+    """
     view = chosen.view
     if view.pair is not None:
         return "Positive where the first group is higher."
@@ -108,7 +110,7 @@ def caption(chosen: Chosen) -> str:
 
 
 def description(chosen: Chosen) -> str:
-    """Description of the picture for screen readers, with its values and how they run."""
+    """Return the description of the picture for screen readers, with its values and trend."""
     view = chosen.view
     if view.pair is not None:
         return f"{_DIFFERENCE.format(level=100 * view.level)} {_difference_in_words(chosen)}"
@@ -132,7 +134,9 @@ def _with_unit(level: float, chosen: Chosen) -> str:
 
 
 def _in_words(chosen: Chosen) -> str:
-    """Of every group that is drawn along one input: the values at its beginning, a third of the way and its end."""
+    """Return for every group that is drawn along one input the values at its beginning, after a third, and at its
+    end.
+    """
     groups, group = chosen.read.groups, chosen.view.group
     return " ".join(_of_group(chosen, at) for at in (range(len(groups)) if group is None else [group]))
 
@@ -160,7 +164,7 @@ def _of_group(chosen: Chosen, at: int) -> str:
 
 
 def _at_three(statistics: Released, x: FloatArray, values: FloatArray, unit: str) -> str:
-    """A run of values in words: first, after a third, last."""
+    """Return a sequence of values in words: first, after a third, last."""
     first, middle, last = (
         f"{_written(values[at], values)} at {_position(statistics, x[at])}" for at in (0, len(x) // 3, len(x) - 1)
     )
@@ -168,7 +172,7 @@ def _at_three(statistics: Released, x: FloatArray, values: FloatArray, unit: str
 
 
 def _width_range(statistics: Released, x: FloatArray, widths: FloatArray) -> str:
-    """Where something is least and most wide."""
+    """Return where a width is smallest and largest."""
     least, most = int(widths.argmin()), int(widths.argmax())
     return (
         f"{number(float(widths[least]))} at {_position(statistics, x[least])} and {number(float(widths[most]))} at "
@@ -177,20 +181,20 @@ def _width_range(statistics: Released, x: FloatArray, widths: FloatArray) -> str
 
 
 def _written(value: float, among: FloatArray) -> str:
-    """With as many digits as tell the values apart."""
+    """Return a value with as many digits as distinguish the values."""
     spread = float(np.ptp(among)) or abs(float(value)) or 1.0
     return number(float(np.round(value, 1 - int(np.floor(np.log10(spread))))), 4)
 
 
 def _position(statistics: Released, value: float) -> str:
-    """A value of the input that is drawn along: a date, where it is one."""
+    """Return a value of the input along which the view is drawn; a date if it is one."""
     unit = statistics.numbers[0].unit
     dates = dates_of(unit)
     if dates is None:
         return f"{number(float(value), 3)} {plain(unit)}".strip()
     try:
         return dates.text(float(value))
-    except (OverflowError, ValueError):  # a file may say anything: no calendar has this day
+    except (OverflowError, ValueError):  # a file may contain anything; this day is in no calendar
         return f"{number(float(value), 3)} {plain(unit)}"
 
 
@@ -203,12 +207,12 @@ def _difference_in_words(chosen: Chosen) -> str:
 
 
 def misfit(chosen: Chosen) -> str:
-    """Objections of the released numbers to the models that read them; nothing where they fit."""
+    """Return how the released numbers contradict the models that read them; "" if they fit."""
     return "".join(f" {fit}" for fit in chosen.read.mixture.fit if not fit.fits)
 
 
 def _over_two(chosen: Chosen) -> str:
-    """Of a map, which has no band."""
+    """Return the caption of a map, which has no band."""
     if chosen.view.threshold is not None:
         level = _with_unit(chosen.view.threshold, chosen)
         kind = f"Probability of being above {level}, if one of the models is right."
@@ -221,7 +225,7 @@ def _over_two(chosen: Chosen) -> str:
 
 
 def _ends(chosen: Chosen) -> str:
-    """Where a map is least and most, among its informative points."""
+    """Return where a map has its smallest and largest values, among its informative points."""
     statistics, view = chosen.statistics, chosen.view
     read = chosen.read if len(chosen.read.groups) == 1 else chosen.read.of_group(view.group or 0)
     values, _ = figures.values_of(statistics, read, view)
@@ -240,7 +244,7 @@ def _ends(chosen: Chosen) -> str:
 
 
 def lengthscale_alt(chosen: Chosen) -> str:
-    """How probable the likeliest lengthscales are."""
+    """Return how probable the most probable lengthscales are."""
     shares, (lengths, unit) = chosen.read.lengthscale_probabilities, candidates(chosen.statistics)
     first, second = np.argsort(-shares)[:2]
     return (
@@ -251,7 +255,7 @@ def lengthscale_alt(chosen: Chosen) -> str:
 
 
 def table(chosen: Chosen) -> pd.DataFrame:
-    """One row a point of the grid."""
+    """Return a row for each point of the grid."""
     statistics, read, view = chosen.statistics, chosen.read, chosen.view
     columns = dict[str, Any](_input(statistics.columns[d], read.X_test[:, d]) for d in figures.numbers_of(statistics))
     columns["curve"] = read.curve(view.lengthscale, view.noise)
@@ -267,18 +271,18 @@ def table(chosen: Chosen) -> pd.DataFrame:
 
 
 def _input(column: Column, values: FloatArray) -> tuple[str, FloatArray | list[str]]:
-    """A column of the table: numbers with their unit, or dates."""
+    """Return a column of the table: numbers with their unit, or dates."""
     dates = dates_of(column.unit)
     try:
         if dates is not None:
             return column.name, [dates.text(float(value)) for value in values]
-    except (OverflowError, ValueError):  # a file may say anything: no calendar has these days
+    except (OverflowError, ValueError):  # a file may contain anything; these days are in no calendar
         pass
     return axis(column.name, column.unit), values
 
 
 def explain(chosen: Chosen) -> list[tuple[str, str]]:
-    """The computation with the current numbers put in."""
+    """Return the computation with the current numbers."""
     stages = chosen.statistics.stages
     return [
         (
@@ -329,7 +333,7 @@ def _measured(chosen: Chosen) -> str:
 
 
 def pictured(chosen: Chosen) -> pd.DataFrame:
-    """The picture of the view; gives its numbers, of two groups those of their difference."""
+    """Draw the picture of the view; return its numbers, for two groups those of their difference."""
     drawn = _drawn(chosen)
     numbers = table(chosen) if chosen.view.pair is None else tables.of_figure(drawn)
     _chart(chosen, drawn, "explored", description(chosen), numbers, caption(chosen))
@@ -337,7 +341,7 @@ def pictured(chosen: Chosen) -> pd.DataFrame:
 
 
 def lengthscales_pictured(chosen: Chosen) -> None:
-    """How probable each lengthscale is, as bars and as a table."""
+    """Draw how probable each lengthscale is, as bars and as a table."""
     drawn = lengthscales(chosen.statistics, chosen.read, chosen.view.lengthscale)
     numbers = tables.of_figure(drawn)
     seen = "How probable each lengthscale is after the release; before, all were equally probable."
@@ -345,7 +349,7 @@ def lengthscales_pictured(chosen: Chosen) -> None:
     frame.table(numbers, "explored_likely")
 
 
-_LEVEL = 0.95  # of the interval that the title of a picture names
+_LEVEL = 0.95  # confidence level of the interval in the title of a picture
 TABLE_NOTE = "Computed from released numbers: all of it may be published."
 
 
@@ -381,7 +385,7 @@ def _about(chosen: Chosen, shows: str) -> About:
 
 
 def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
-    """A section: how probable each lengthscale is after one release, as the page that explores it says."""
+    """Draw a section: how probable each lengthscale is after one release, as on the page that explores it."""
     st.header("Or do not choose: release first")
     shipped = exhibit(model.dataset)
     if shipped.scene == "curve":
@@ -390,7 +394,7 @@ def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
         "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers say afterwards which "
         "are probable, without spending anything."
     )
-    st.page_link("../explore_release.py", icon=":material/arrow_forward:")  # by the page's title
+    st.page_link("../explore_release.py", icon=":material/arrow_forward:")  # named by the title of the page
 
 
 def _one_draw(example: ExampleDraw, kernel: str) -> None:

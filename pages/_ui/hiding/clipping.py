@@ -1,4 +1,4 @@
-"""The step about the clip: bias against privacy noise, for outcomes of three kinds."""
+"""Step about clipping: bias compared with privacy noise, for three kinds of outcomes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WAGES = lognorm(0.6, scale=30.0)
 
 
 def _yes_or_no(x: FloatArray) -> FloatArray:
-    """P(y > x) where 30 in 100 say yes, which counts 100, and no counts 0."""
+    """Return P(y > x) if 30 in 100 say yes, which counts 100, and no counts 0."""
     return np.asarray(np.where(x < 0, 1.0, np.where(x < 100, _YES, 0.0)))
 
 
@@ -50,13 +50,13 @@ class Clip:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The interval that outcomes are clipped to."""
+        """Interval to which outcomes are clipped."""
         middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
         return middle - half * self.kept / 100, middle + half * self.kept / 100
 
 
 def errors(clip: Clip, draw: Draw) -> dict[str, ClipError]:
-    """Bias and noise of the mean of ``PEOPLE`` outcomes of each kind; milliseconds."""
+    """Return bias and noise of the mean of ``PEOPLE`` outcomes of each kind. This takes milliseconds."""
     s = noise_multiplier(draw.epsilon, draw.delta)
     return {
         kind: clip_error(above, mean, *clip.ends, n=PEOPLE, noise_multiplier=s) for kind, (above, mean) in KINDS.items()
@@ -64,13 +64,13 @@ def errors(clip: Clip, draw: Draw) -> dict[str, ClipError]:
 
 
 def best(clip: Clip, draw: Draw) -> dict[str, float]:
-    """The clip of least error for each kind, in % of the bounds."""
+    """Return the clip with the smallest error for each kind, in % of the bounds."""
     tried = {kept: errors(replace(clip, kept=kept), draw) for kept in CLIPS}
     return {kind: min(tried, key=lambda kept: tried[kept][kind].error) for kind in KINDS}
 
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
-    """Choose bounds and clip, see bias and noise as two bars."""
+    """Draw controls for bounds and clip, and bias and noise as two bars."""
     container = st.container()
     clip = Clip(*map(float, steps.beside(*SLIDERS)))
     clipped, least = errors(clip, draw), best(clip, draw)
@@ -106,7 +106,7 @@ def _points(value: float) -> str:
 
 
 def lead(clip: Clip, clipped: dict[str, ClipError]) -> str:
-    """The benefit and the cost of the clip."""
+    """Return the headline: the benefit and the cost of clipping."""
     low, high = clip.ends
     bias = {kind: _points(abs(each.bias)) for kind, each in clipped.items()}
     noise = text.number(next(iter(clipped.values())).noise)
@@ -118,7 +118,7 @@ def lead(clip: Clip, clipped: dict[str, ClipError]) -> str:
 
 
 def figure(clipped: dict[str, ClipError]) -> go.Figure:
-    """Two bars for each kind of outcome."""
+    """Draw two bars for each kind of outcome."""
     figure = go.Figure()
     for name, colour, values in (
         ("bias", RISK, [abs(each.bias) for each in clipped.values()]),

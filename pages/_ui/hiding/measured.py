@@ -1,4 +1,4 @@
-"""The step about the measurements of Bayes cloaking: what one numbered draw measured, stage after stage."""
+"""Step about the measurements of Bayes cloaking: what one simulated release measured in each stage."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ NUMBER = 1  # of the draw
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What one draw measured, and the errors of the curve that the models expect given its numbers. Public.
+    """What one simulated release measured, and the errors that the models expect of its curve. It is public.
 
     Attributes:
-        settings: the budget, on which it depends besides the number of the draw.
-        strategies: B of each stage (r, n), with the column of each record, rows by falling weight, each with its
-            largest entry above 0.
+        settings: the budget, on which it depends besides the number of the release.
+        strategies: B of each stage (r, n), with a column for each record. Rows are ordered by decreasing weight, and
+            the largest entry of each is positive.
         expected: root mean square error of the curve at the records after each stage (S,), in the output's unit.
-        unmeasured: the same before anything is measured.
-        unbuyable: the same if every outcome were known.
+        unmeasured: expected error before anything is measured.
+        unbuyable: expected error if every outcome were known.
     """
 
     settings: Budget
@@ -52,7 +52,7 @@ class Measured:
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """How many numbers each stage measures."""
+        """Count of numbers that each stage measures."""
         return tuple(len(B) for B in self.strategies)
 
     @property
@@ -62,14 +62,14 @@ class Measured:
 
     @property
     def price(self) -> float:
-        """Error added by privacy, as a root mean square: squares of errors add up, not errors."""
+        """Error added by privacy, as a root mean square, because squares of errors add up."""
         return math.sqrt(max(self.error**2 - self.unbuyable**2, 0.0))
 
 
 def describe(dataset: Dataset, numbers: Numbers, budget: Budget) -> Measured:
-    """Return the strategies of one draw, and the expected errors after each of its stages.
+    """Return the strategies of one simulated release, and the expected errors after each of its stages.
 
-    After a stage, the models have the probabilities that the numbers so far give them. ``unbuyable`` takes those after
+    After a stage, the models have the probabilities that follow from the numbers so far. ``unbuyable`` uses those after
     the last stage.
     """
     X, stages = dataset.X, numbers.measured.stages
@@ -92,17 +92,19 @@ def describe(dataset: Dataset, numbers: Numbers, budget: Budget) -> Measured:
 
 
 def _upright(B: FloatArray) -> FloatArray:
-    """Each row with the sign that makes its largest entry positive: -b y + noise tells as much as b y + noise."""
+    """Return each row with a positive largest entry: -b y + noise contains as much information as b y + noise."""
     sign = np.where(-B.min(axis=1) > B.max(axis=1), -1.0, 1.0)
     return np.asarray(B * sign[:, None])
 
 
 _SMALL = 330
-_SECONDS = 0.7  # that a row is highlighted for, when they are played
+_SECONDS = 0.7  # for which a row is highlighted in the animation
 
 
 def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
-    """The rows of B of a stage (1, 2, ...) over the first input: all of them pale, and each once more to be played."""
+    """Draw the rows of B of a stage (1, 2, ...) over the first input: all of them pale, and each once more for the
+    animation.
+    """
     order = np.argsort(data.X[:, 0], kind="stable")
     figure, x = go.Figure(), data.X[order, 0]
     rows = measured.strategies[stage - 1][:, order].round(4)
@@ -110,7 +112,7 @@ def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
         draw_line(figure, x, row, f"number {index}", faded(PRIVATE, 0.6), width=1)
     for index, row in enumerate(rows):
         draw_line(figure, x, row, "", PRIVATE, width=2.6, legendgroup=DRAWS, hoverinfo="skip")
-        figure.data[-1].opacity = float(index == 0)  # the others have their turns
+        figure.data[-1].opacity = float(index == 0)  # the others are shown by the animation
     figure.update_traces(showlegend=False)
     figure.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
@@ -119,7 +121,7 @@ def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
 
 
 def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
-    """How many numbers each stage measures, over epsilon; at small ones there are fewer stages."""
+    """Draw how many numbers each stage measures against epsilon; small epsilons have fewer stages."""
     figure = go.Figure()
     names = [f"{each.settings.epsilon:g}" for each in measured]
     stages = max(len(each.ranks) for each in measured)
@@ -139,7 +141,9 @@ def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
 
 
 def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
-    """Expected error over epsilon: the part that no budget buys, and the part of privacy on top."""
+    """Draw the expected error against epsilon: the part that remains at any budget, and the part due to privacy above
+    it.
+    """
     x = [each.settings.epsilon for each in measured]
     floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
     nothing = [each.unmeasured for each in measured]
@@ -182,7 +186,9 @@ _MORE = Switch("more_measured", "How many sums, and what privacy costs", section
 
 
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
-    """Rows of B of a stage; on demand their number against epsilon, and the parts of the expected error."""
+    """Draw the rows of B of a stage; on request also their number against epsilon, and the parts of the expected
+    error.
+    """
     data, budget = cached.dataset(dataset), Budget(dataset, draw.epsilon, draw.delta)
     measured = measured_at(budget)
     with top:
@@ -233,7 +239,7 @@ def _about(data: Dataset, budget: Budget, shows: str) -> About:
 
 
 def measured_at(budget: Budget) -> Measured:
-    """What the draw of one budget measured."""
+    """Return what the release at one budget measured."""
     public = cached.dataset(budget.dataset), cloaking.first_numbers(budget, NUMBER)
     return cached.value("What the models expect", describe, budget, given=public)
 
@@ -242,7 +248,7 @@ CHOSEN = "The weights were chosen from public values and from numbers released b
 
 
 def answer(measured: Measured, data: Dataset) -> str:
-    """The number of sums, and the expected error from them."""
+    """Return the headline: the number of sums, and the expected error."""
     return (
         f"Bayes cloaking adds no noise to a finished curve. It measures **{sum(measured.ranks)} noisy sums** of "
         f"{data.y_name}s, in {len(measured.ranks)} stages, and computes the curve from them. At epsilon = "
@@ -252,7 +258,7 @@ def answer(measured: Measured, data: Dataset) -> str:
 
 
 def row_of(measured: Measured, data: Dataset, stage: int) -> str:
-    """The meaning of one curve of the picture."""
+    """Return what one curve of the picture means."""
     later = (
         f"Stage {stage} looks at each {data.y_name} only near the curve known so far, so the same noise hides less."
         if stage > 1
@@ -265,7 +271,7 @@ def row_of(measured: Measured, data: Dataset, stage: int) -> str:
 
 
 def growth(measured: tuple[Measured, ...]) -> str:
-    """How the number of measurements grows."""
+    """Return how the number of measurements grows with epsilon."""
     low, high = measured[0], measured[-1]
     return (
         f"At epsilon = {low.settings.epsilon:g} the last stage measures {low.ranks[-1]} sums; at epsilon = "
@@ -275,7 +281,7 @@ def growth(measured: tuple[Measured, ...]) -> str:
 
 
 def parts(measured: Measured, unit: str) -> str:
-    """The parts of the expected error."""
+    """Return the parts of the expected error in words."""
     error, floor, price = (text.number(value) for value in (measured.error, measured.unbuyable, measured.price))
     return (
         f"The expected error of the curve is **{error} {unit}**. No budget buys **{floor} {unit}** of it. "
@@ -284,7 +290,7 @@ def parts(measured: Measured, unit: str) -> str:
 
 
 def metrics(measured: Measured, unit: str) -> list[Metric]:
-    """The split in three figures."""
+    """Return the parts of the expected error as metrics."""
     of = "Of the curve where people are, as the models expect it from the released numbers."
     rows = (
         ("Expected error of the curve", measured.error, "given what was released"),
@@ -299,5 +305,5 @@ RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are l
 
 
 def split_alt(measured: Measured, unit: str) -> str:
-    """Text alternative of the split."""
+    """Return the description of the parts for screen readers."""
     return f"Expected error of the curve against ε. No budget buys {text.number(measured.unbuyable)} {unit} of it."

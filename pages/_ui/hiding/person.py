@@ -1,4 +1,4 @@
-"""One person moved between the bounds: the fit follows a column of C, and the noise must hide that."""
+"""Move one person's output between the bounds: the fit moves along a column of C, which the noise must hide."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ from pages._ui.work import cached
 
 @dataclass(frozen=True)
 class Choice:
-    """Which record, counted from 1 in order of the first input, and where its output is moved, in the output's unit."""
+    """The record, counted from 1 in order of the first input, and the value to which its output is moved, in the
+    output's unit.
+    """
 
     rank: int
     value: float
@@ -47,18 +49,18 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """The fit before and after the move. Not private, but for ``noise``, ``calibrated`` and ``x``.
+    """The fit before and after the move. Only ``noise``, ``calibrated`` and ``x`` are public.
 
     Attributes:
-        settings: all that it depends on.
+        settings: all settings that determine it.
         x: grid (G,) along the first input.
         at: the record's first input.
         output: its true output, clipped to the bounds.
-        before, after, without: the fit with its true output, with the one chosen, and without the record (G,).
+        before, after, without: the fit (G,) with the true output, with the chosen one, and without the record.
         noise: standard deviation of one release's noise (G,).
-        shift: length of the fit's move at all test points in the metric of the noise: how many standard deviations
-            it is, for the observer who sees it best.
-        calibrated: the largest shift that any record may cause at this budget, 1 / s'.
+        shift: size of the fit's move at all test points, in standard deviations of the noise along the direction in
+            which it is most visible.
+        calibrated: largest shift that any record can cause at this budget, 1 / s'.
     """
 
     settings: tuple[Model, Design, Draw, Choice]
@@ -74,12 +76,12 @@ class Moved:
 
     @property
     def moves(self) -> FloatArray:
-        """How far the curve moves (G,)."""
+        """Distance by which the curve moves (G,)."""
         return np.abs(self.after - self.before)
 
 
 def move(result: Result, choice: Choice) -> Moved:
-    """The fit and its noise as one record's output is moved: milliseconds with C and the design in hand."""
+    """Return the fit and its noise as one record's output is moved. Given C and the design, this takes milliseconds."""
     data, plan, scene = result.dataset, result.linear_plan, result.scene
     mechanism: GaussianMechanism = mechanism_of(*result.settings)
     j = int(np.argsort(data.X[:, 0], kind="stable")[choice.rank - 1])
@@ -108,7 +110,7 @@ CHART = "one_person"
 
 
 def show(result: Result, overlay: bool) -> None:
-    """Choose a record, move its output between the bounds; see the fit follow, and the noise that hides it."""
+    """Let a visitor choose a record and move its output; show how the fit moves, and the noise that hides it."""
     data, name = result.dataset, result.model.dataset
     st.header("One person")
     if not overlay:
@@ -131,7 +133,9 @@ def show(result: Result, overlay: bool) -> None:
 
 
 def controls(data: Dataset, name: str) -> Choice:
-    """Which record, and where to. They open with the last record at the upper bound, whatever its output is."""
+    """Return the chosen record and value. At first they are the last record and the upper bound, whatever its output
+    is.
+    """
     low, high = data.y_bounds
     rank = Number(_person(name), f"Person, by {data.x_names[0]}", data.n, 1, data.n, section=HERE)
     label, step = f"{data.y_name.capitalize()} moved to [{data.y_unit}]", data.output_range / 100
@@ -144,7 +148,7 @@ def _person(name: str) -> str:
 
 
 def _take_click(name: str) -> None:
-    """A click on a record chooses it; on anything else, nothing."""
+    """Choose the record that was clicked; ignore other clicks."""
     if rank := pictures.clicked(CHART):
         session.move({_person(name): int(rank[0])})
 
@@ -155,7 +159,7 @@ _SHORT = {_BEFORE: "before", _WITHOUT: "left out", _AFTER: "moved", _PERSON: ""}
 
 
 def curves(person: Moved, data: Dataset) -> go.Figure:
-    """The curve before and after, without the person, and how far noise moves it; every person can be clicked."""
+    """Draw the curve before and after, without the person, and how far noise moves it; every person can be clicked."""
     choice = person.settings[-1]
     figure = go.Figure()
     moved = steps.SURE * person.noise
@@ -172,7 +176,7 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
     figure.add_scatter(
         x=data.X[order, 0],
         y=data.clipped_y[order],
-        customdata=np.arange(1, data.n + 1)[:, None],  # for a click
+        customdata=np.arange(1, data.n + 1)[:, None],  # points for clicks
         name="true data",
         mode="markers",
         marker={"color": TRUTH, "symbol": "circle-open", "size": 6},
@@ -195,7 +199,7 @@ def curves(person: Moved, data: Dataset) -> go.Figure:
 
 
 def against_noise(moved: Moved, data: Dataset) -> go.Figure:
-    """How far the curve moves, and the standard deviation of the noise, along the first input."""
+    """Draw how far the curve moves, and the standard deviation of the noise, along the first input."""
     figure = go.Figure()
     draw_line(
         figure,
@@ -217,7 +221,7 @@ _BLAMED = 0.05
 
 
 def answer(moved: Moved, data: Dataset) -> str:
-    """The person and the move, the change of the curve, and the noise that hides it."""
+    """Return the headline: the person and the move, the change of the curve, and the noise that hides it."""
     choice, unit, peak = moved.settings[-1], data.y_unit, moved.moves.argmax()
     point = f"{text.number(moved.x[peak], 3)} {data.x_units[0]}".strip()
     caught = 1 - float(gaussian_tradeoff(np.array([_BLAMED]), moved.shift)[0]) if moved.shift > 0 else _BLAMED
@@ -232,7 +236,7 @@ def answer(moved: Moved, data: Dataset) -> str:
 
 
 def metrics(moved: Moved, data: Dataset) -> list[Metric]:
-    """The move in the output's unit and in units of the noise."""
+    """Return the move in the output's unit and in units of the noise."""
     unit, peak = data.y_unit, moved.moves.argmax()
     metric = (
         "How far the curve moves, in standard deviations of the noise along the direction where it shows best "

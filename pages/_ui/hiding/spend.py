@@ -1,4 +1,4 @@
-"""The step where a visitor spends the budget by hand: measurements placed on !Kung's ages."""
+"""Step in which a visitor spends the budget: measurements at chosen ages of !Kung."""
 
 from __future__ import annotations
 
@@ -38,14 +38,15 @@ from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 from pages._ui.work import cached
 
-DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3  # years; of the prior variance: the simulated world has one model
+# Lengthscale in years; noise as a share of the prior variance, for the one model of the simulated data
+DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3
 MOST = 20
 _POINTS, GAP = 121, 1e-2
 
 
 @dataclass(frozen=True)
 class Spending:
-    """Where to measure [years], how wide each sum is [years], the budget, and which example world."""
+    """Where to measure [years], how wide each sum is [years], the budget, and the number of the simulated data set."""
 
     positions: tuple[float, ...]
     width: float
@@ -56,17 +57,17 @@ class Spending:
 
 @dataclass(frozen=True, eq=False)
 class Spent:
-    """Predictions and errors, in the output's unit. Public: the world is simulated.
+    """Predictions and errors, in the output's unit. They are public, because the data are simulated.
 
     Attributes:
         x: grid (P,).
-        truth: the world's curve (P,).
-        by_hand, best: predictions from the sums placed by hand, and from those of the best plan (P,).
-        deviation: of the prediction by hand (P,).
-        errors: expected of both where people are, by hand first, as the step before has them.
+        truth: true curve of the simulated data set (P,).
+        by_hand, best: predictions (P,) from the sums placed by hand, and from those of the best plan.
+        deviation: standard deviation of the prediction by hand (P,).
+        errors: expected errors of both where people are, by hand first.
         rank: how many sums the best plan measures.
-        limit: expected error there that no mechanism can fall below.
-        without: expected error there without privacy.
+        limit: lower limit of the expected error for every mechanism.
+        without: expected error without privacy.
     """
 
     x: FloatArray
@@ -81,7 +82,7 @@ class Spent:
 
 
 def spend(data: Dataset, spending: Spending) -> Spent:
-    """Measure one example world twice: by hand, and by the best plan."""
+    """Measure one simulated data set twice: by hand, and by the best plan."""
     kernel, scale = EQ(lengthscale=LENGTHSCALE), data.y_scale
     grid = np.linspace(*data.x_box[0], _POINTS)[:, None]
     span, mu = data.output_range / scale, 1 / noise_multiplier(spending.epsilon, spending.delta)
@@ -112,7 +113,7 @@ def spend(data: Dataset, spending: Spending) -> Spent:
 
 
 def read_positions(written: str, low: float, high: float) -> tuple[tuple[float, ...], str]:
-    """Positions in a text, and the fault of the rest of it as a sentence ("" for none)."""
+    """Return the positions in a text, and a sentence about what is wrong with the rest ("" if nothing is)."""
     kept: list[float] = []
     for word in written.replace(",", " ").split():
         try:
@@ -128,7 +129,7 @@ def read_positions(written: str, low: float, high: float) -> tuple[tuple[float, 
 
 
 def toggled(positions: tuple[float, ...], at: float) -> str:
-    """The text after a click on a position: with it if it was not there, without it if it was."""
+    """Return the text after a click on a position, which adds or removes it."""
     left = [x for x in positions if x != at] if at in positions else [*positions, at]
     return ", ".join(f"{x:g}" for x in sorted(left)[:MOST])
 
@@ -145,7 +146,7 @@ _CLICK = "Click a cross to measure there, a diamond to stop."
 
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
-    """Place sums, see the prediction, then the best plan and the proven limit."""
+    """Let a visitor place sums; draw the prediction, the best plan and the proven limit."""
     data = cached.dataset(DATASET)
     container = st.container()
     positions, width = _chosen(data)
@@ -160,7 +161,7 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
 
 
 def controls(data: Dataset) -> tuple[Words, Slider[int]]:
-    """Where to measure, and how wide each sum is."""
+    """Return the controls for where to measure, and how wide each sum is."""
     label = f"Measure at these {data.x_names[0]}s [{data.x_units[0]}]"
     help_text = f"Up to {MOST}, with commas between them. They share one budget."
     return Words(_KEY, label, _FIRST, 200, help=help_text, section=HERE), _WIDTH
@@ -181,7 +182,7 @@ def _take(positions: tuple[float, ...]) -> None:
 
 
 def lead(spending: Spending, spent: Spent, data: Dataset) -> str:
-    """The error of the visitor's sums, against the best."""
+    """Return the headline: the error of the visitor's sums, compared with the best."""
     yours, best = (f"{text.number(error)} {data.y_unit}" for error in spent.errors)
     many = len(spending.positions)
     sums = f"your {many} sum{'s' if many > 1 else ''} leave" + ("s" if many == 1 else "")
@@ -193,7 +194,7 @@ def lead(spending: Spending, spent: Spent, data: Dataset) -> str:
 
 
 def metrics(spent: Spent, data: Dataset) -> list[Metric]:
-    """By hand, best, proven limit, without privacy."""
+    """Return the errors by hand and of the best plan, the proven limit, and the error without privacy."""
     yours, best, limit, without = (
         f"{text.number(error)} {data.y_unit}" for error in (*spent.errors, spent.limit, spent.without)
     )
@@ -206,7 +207,7 @@ def metrics(spent: Spent, data: Dataset) -> list[Metric]:
 
 
 def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
-    """The example world, its predictions by hand and by the best plan, and the positions of the sums."""
+    """Draw the simulated data set, its predictions by hand and by the best plan, and the positions of the sums."""
     figure, reach = go.Figure(), steps.SURE * spent.deviation
     low, high = spent.by_hand - reach, spent.by_hand + reach
     band(figure, spent.x, low, high, PRIVATE, 0.22, "where the curve is, 95 %")

@@ -1,4 +1,4 @@
-"""The steps of How cloaking works, and the release in them."""
+"""The steps of the page "How cloaking works", and the release in them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages._ui.look.sidebar import Promise, ReleaseSettings
 from pages._ui.model import Focus, mechanism_of
 from pages._ui.work import cached
 
-SURE = 1.96  # standard deviations on either side that hold 95 % of a normal value
+SURE = 1.96  # standard deviations on either side that contain 95 % of a normal distribution
 TITLE = "Why does so little noise hide a person?"
 STEP = menu(
     "Step",
@@ -41,7 +41,7 @@ STEP = menu(
 
 
 def walk(step: str) -> None:
-    """Buttons to the step before and the next one."""
+    """Draw buttons to the previous and the next step."""
     steps = list(STEP.titles)
     at = steps.index(step)
     ways = (("Back", at - 1, "arrow_back"), ("Next step", at + 1, "arrow_forward"))
@@ -54,12 +54,12 @@ def walk(step: str) -> None:
 
 
 def chart(figure: go.Figure, key: str, about: About, numbers: pd.DataFrame | None = None, *, caption: str) -> None:
-    """A figure without true data: all of it may be published. Its caption is as of ``pictures.chart``."""
+    """Draw a figure without true data, all of which may be published."""
     pictures.chart(figure, key, about.shows, as_it_is(figure, about), numbers, caption=caption)
 
 
 def beside(*controls: Control[Any], widths: Sequence[int] | None = None) -> list[Any]:
-    """The values of controls that are drawn side by side."""
+    """Draw controls side by side; return their values."""
     values = []
     for column, control in zip(st.columns(widths or len(controls)), controls, strict=True):
         with column:
@@ -74,13 +74,13 @@ NOTE = (
 
 
 def _of_data(chosen: Any) -> bool:
-    """Whether the noise of a data set is computed, which has a model and a mechanism."""
+    """Return whether the noise of a data set is computed, which needs a model and a mechanism."""
     return chosen.step not in ("spend", "clip")
 
 
 @dataclass(frozen=True, kw_only=True)
 class HidingSettings(Promise):
-    """Step, budget and data set; model and mechanism where the noise is computed from them."""
+    """Step, budget and data set; model and mechanism if the noise is computed from them."""
 
     step: str = carried(STEP)
     dataset: str = carried(offers.CURVE, when=_of_data, below=sidebar.delta_fits)
@@ -109,6 +109,6 @@ class HidingSettings(Promise):
 
 
 def guarantee(chosen: ReleaseSettings) -> Guarantee:
-    """Of one release with these settings."""
+    """Return the guarantee of one release with these settings."""
     promise: Guarantee = mechanism_of(chosen.model, chosen.design, chosen.draw).guarantee
     return promise.for_unit(cached.dataset(chosen.model.dataset).privacy_unit)

@@ -1,4 +1,4 @@
-"""The first two steps: one person of two groups moves two predictions, and noise covers that; then everybody.
+"""The first two steps: one person of two groups moves two predictions, and noise covers this; then all people.
 
 Source: Smith et al. 2018.
 """
@@ -34,15 +34,16 @@ from pages._ui.model import Draw
 from pages._ui.work import cached
 
 TEST_POINTS = np.array([[3.0], [7.0]])
-OUTPUTS = np.array([2.5, -2.0])  # of everybody in each group
+OUTPUTS = np.array([2.5, -2.0])  # values of all people in each group
 _GRID = np.linspace(0, 10, 101)[:, None]
 
 
 @dataclass(frozen=True)
 class TwoPointSettings:
-    """Inputs of two groups, lengthscale, noise variance, largest change d, whose person changes, and people in each.
+    """Inputs of two groups, lengthscale, noise variance, largest change d, group of the person, and people in each
+    group.
 
-    With one person in each, noise that hides a person hides the curve as well; with ten it does not.
+    With one person in each group, noise that hides a person also hides the curve; with ten it does not.
     """
 
     x1: float
@@ -56,15 +57,15 @@ class TwoPointSettings:
 
 @dataclass(frozen=True, eq=False)
 class TwoPoints:
-    """Two groups of people at two places, two test points.
+    """Two groups of people at two places, and two test points.
 
     Attributes:
-        settings: all that it depends on.
+        settings: all settings that determine it.
         X: inputs of the groups (2, 1).
-        C: cloaking matrix (2, 2); column j is the move of both predictions per unit change of one person of group j.
+        C: cloaking matrix (2, 2); column j is the change of both predictions per unit change of one person of group j.
         grid_C: the same on a grid (101, 2), for drawing curves.
         prior: covariance of the GP-prior noise per unit multiplier (2, 2), for the largest change.
-        cloaking: that of the cloaking noise (2, 2).
+        cloaking: covariance of the cloaking noise (2, 2).
     """
 
     settings: TwoPointSettings
@@ -76,7 +77,7 @@ class TwoPoints:
 
 
 def build(settings: TwoPointSettings) -> TwoPoints:
-    """The picture's numbers; microseconds, so nothing is cached."""
+    """Return the numbers of the picture. This takes microseconds, so nothing is cached."""
     kernel, X = EQ(lengthscale=settings.lengthscale), np.array([[settings.x1], [settings.x2]])
     noise, d, everybody = settings.noise, settings.d, np.repeat(X, settings.people, axis=0)
     C = cloaking_matrix(kernel, everybody, TEST_POINTS, noise)
@@ -91,7 +92,7 @@ def build(settings: TwoPointSettings) -> TwoPoints:
 
 
 def ellipse(covariance: FloatArray) -> FloatArray:
-    """Points z with z^T M^-1 z = 1, shape (2, 121): the moves that noise of covariance M just masks."""
+    """Return points z with z^T M^-1 z = 1, shape (2, 121): the moves that noise of covariance M just hides."""
     values, vectors = np.linalg.eigh(covariance)
     angle = np.linspace(0, 2 * np.pi, 121)
     circle = np.stack([np.cos(angle), np.sin(angle)])
@@ -99,13 +100,17 @@ def ellipse(covariance: FloatArray) -> FloatArray:
 
 
 def noise_at(points: TwoPoints, draw: Draw) -> FloatArray:
-    """Half-width of the interval of the cloaking noise of each prediction (2,), in 95 of 100 releases at a budget."""
+    """Return the half-width (2,) of the interval that contains the cloaking noise of each prediction in 95 of 100
+    releases.
+    """
     sds = noise_multiplier(draw.epsilon, draw.delta) * np.sqrt(np.diag(points.cloaking))
     return np.asarray(steps.SURE * sds)
 
 
 def curves_figure(points: TwoPoints, draw: Draw, covered: bool) -> go.Figure:
-    """Prediction before and after one person changes by d; ``covered`` by the noise of a budget to each side."""
+    """Draw the prediction before and after one person changes by d; ``covered``: with the noise of a budget to each
+    side.
+    """
     figure, before = go.Figure(), points.settings.people * OUTPUTS  # of each group together
     change = points.settings.d * np.eye(2)[points.settings.moved - 1]
     for sums, y, colour, dash, name in (
@@ -140,7 +145,7 @@ def curves_figure(points: TwoPoints, draw: Draw, covered: bool) -> go.Figure:
 
 
 def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
-    """Both predictions against each other: moves of +-d c_1, +-d c_2; ``covered`` by the two noise ellipses."""
+    """Draw both predictions against each other: moves of +-d c_1, +-d c_2; ``covered``: with both noise ellipses."""
     figure = go.Figure()
     shapes = (
         (points.prior, TRUTH, "dot", "noise in all directions"),
@@ -171,7 +176,7 @@ _ELLIPSES = "Cloaking noise just covers both lines. Noise in all directions hide
 
 
 def lead(points: TwoPoints) -> str:
-    """The sentences under the question."""
+    """Return the headline sentences."""
     share = float(np.trace(points.cloaking) / np.trace(points.prior))
     return (
         "One person moves these two predictions along one line only. Noise that covers just such lines has "
@@ -180,7 +185,7 @@ def lead(points: TwoPoints) -> str:
 
 
 def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
-    """Both pictures of a step, the two groups' controls, and the same with the people of a data set."""
+    """Draw both pictures of a step, the controls of the two groups, and the same for all people of a data set."""
     covered, draw, container = step == "covered", chosen.draw, st.container()
     with st.expander("Move the two groups", icon=":material/tune:"):
         points = build(_sliders())
@@ -201,7 +206,7 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
 
 
 def _moves(points: TwoPoints) -> list[Metric]:
-    """How far the person moves both predictions."""
+    """Return how far the person moves both predictions."""
     moved, d = points.settings.moved, points.settings.d
     first, second = (text.number(abs(d * move)) for move in points.C[:, moved - 1])
     changing = f"changing by {d:g}"
@@ -212,7 +217,7 @@ def _moves(points: TwoPoints) -> list[Metric]:
 
 
 def _noises(points: TwoPoints, draw: Draw) -> list[Metric]:
-    """How large the cloaking noise is at a budget, and the variances of both noises."""
+    """Return the size of the cloaking noise at a budget, and the variances of both noises."""
     first, second = (f"±\u00a0{text.number(within)}" for within in noise_at(points, draw))
     at_budget, both = f"at ε = {draw.epsilon:g}, in 95 of 100 releases", "of both predictions together"
     return [
@@ -224,7 +229,7 @@ def _noises(points: TwoPoints, draw: Draw) -> list[Metric]:
 
 
 def points_table(points: TwoPoints) -> pd.DataFrame:
-    """One row a group: how far a change of one person in it moves each prediction."""
+    """Return a row for each group: how far a change of one person in it moves each prediction."""
     moves = points.settings.d * points.C
     return pd.DataFrame(
         {
@@ -255,7 +260,7 @@ def _pictures(points: TwoPoints, draw: Draw, covered: bool) -> None:
 
 
 def _everybody(result: Result) -> None:
-    """The noise for a data set: its shape, its carriers, and its certificate."""
+    """Draw the noise for a data set: its shape, the records that determine it, and its certificate."""
     st.header(f"The same with {result.dataset.n} people")
     st.markdown(words.cloaking_answer(result))
     frame.metrics(words.certificate(result))
@@ -288,7 +293,7 @@ def _of_inputs(
     caption: str,
     numbers: pd.DataFrame | None = None,
 ) -> None:
-    """A figure that no output enters."""
+    """Draw a figure that depends on no output."""
     about = of_inputs(result.dataset, alt, finding=alt)
     steps.chart(cached.drawn(draw, result, of=key), key, about, numbers, caption=caption)
 
@@ -297,7 +302,7 @@ def _range(key: str, label: str, low: float, high: float, default: float, step: 
     return Range(key, label, default, low, high, step, section=HERE)
 
 
-SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two groups, by their names in ``TwoPointSettings``
+SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # sliders of the two groups, by their names in ``TwoPointSettings``
     ("x1", _range("x1", "Group 1 at", 0.0, 10.0, 2.5, 0.5)),
     ("x2", _range("x2", "Group 2 at", 0.0, 10.0, 5.0, 0.5)),
     ("lengthscale", _range("two_l", "Lengthscale", 0.5, 5.0, 1.5, 0.5)),
@@ -309,7 +314,7 @@ SLIDERS: tuple[tuple[str, Range[Any]], ...] = (  # of the two groups, by their n
 
 
 def _sliders() -> TwoPointSettings:
-    """Of the two groups, in the page's body, two a column."""
+    """Draw the sliders of the two groups in the page's body, two in a column."""
     columns, values = st.columns(4), {}
     for at, (name, slider) in enumerate(SLIDERS):
         with columns[at // 2]:

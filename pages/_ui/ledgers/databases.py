@@ -1,4 +1,4 @@
-"""Where ledgers are kept: a file of SQLite, or a PostgreSQL server."""
+"""Databases that keep ledgers: a file of SQLite, or a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-Run = Callable[..., list[Sequence[Any]]]  # a statement with its values for each "?"; answers with rows
+Run = Callable[..., list[Sequence[Any]]]  # a function of a statement with values for each "?"; it returns rows
 
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -21,41 +21,45 @@ SCHEMA = (
     "CREATE TABLE IF NOT EXISTS browsers (browser TEXT NOT NULL, ledger TEXT NOT NULL REFERENCES ledgers (id), "
     "goes_on INTEGER NOT NULL, PRIMARY KEY (browser, ledger))",
     "CREATE TABLE IF NOT EXISTS unmade (ledger TEXT NOT NULL REFERENCES ledgers (id), number INTEGER NOT NULL, "
-    "PRIMARY KEY (ledger, number))",  # counted, and not handed out yet or ever
+    "PRIMARY KEY (ledger, number))",  # counted, but not handed out yet, or never
 )
 
 
 class LedgerUnavailable(ValueError):
-    """The ledgers cannot be read or written now; nothing was released."""
+    """Raised if the ledgers cannot be read or written; nothing was released."""
 
 
-WAIT_SECONDS = 10.0  # for another writer; a transaction takes milliseconds
+WAIT_SECONDS = 10.0  # waiting time for another writer; a transaction takes milliseconds
 
 
 @dataclass(frozen=True)
 class Sqlite:
-    """A database in a file, which is made by ``create`` only: a lost one is not an empty one.
+    """A database in a file. Only ``create`` makes it, because a lost database must not be replaced by an empty one.
 
     Args:
-        path: of the file; its folder holds the write-ahead log beside it.
+        path: path of the file; the write-ahead log is in the same folder.
     """
 
     path: Path
 
     def create(self) -> None:
-        """Make the file and its tables, or those of them that are missing."""
+        """Make the file and those of its tables that are missing."""
         with closing(self._open("rwc")) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")  # readers do not wait for the writer; stays with the file
+            # Readers do not wait for the writer; the file keeps this setting
+            connection.execute("PRAGMA journal_mode = WAL")
             for statement in SCHEMA:
                 connection.execute(statement)
         self.path.chmod(0o600)
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Iterator[Run]:
-        """All or nothing, one writer at a time; on the disk at the end of the block, undone if it raises.
+        """Run a block as one transaction, with one writer at a time.
+
+        Its changes are on the disk at the end of the block, or undone if it raises.
 
         Raises:
-            LedgerUnavailable: the database cannot be reached, is busy or full. The block may then count.
+            LedgerUnavailable: the database cannot be reached, is busy or full. The changes may have been made all the
+                same.
         """
         try:
             with closing(self._open("rw")) as connection:
@@ -67,7 +71,7 @@ class Sqlite:
                 try:
                     yield run
                 except BaseException:
-                    if connection.in_transaction:  # an error may have ended it
+                    if connection.in_transaction:  # an error may have ended the transaction
                         connection.execute("ROLLBACK")
                     raise
                 connection.execute("COMMIT")
@@ -86,21 +90,22 @@ class Sqlite:
 
 
 _CONNECT_SECONDS = 5
-_WRITERS = 0x64706770  # the number of the lock that writers take: any, but always the same
+_WRITERS = 0x64706770  # number of the writers' lock: any number, but always the same
 _LIMITS = (
     "SET LOCAL lock_timeout = '10s'",
     "SET LOCAL statement_timeout = '10s'",
-    "SET LOCAL idle_in_transaction_session_timeout = '30s'",  # a host that vanishes does not hold the lock for ever
+    # So that a host that vanishes does not hold the lock for ever
+    "SET LOCAL idle_in_transaction_session_timeout = '30s'",
     "SET LOCAL synchronous_commit = 'on'",  # the count is on the disk before noise is drawn
 )
 
 
 @dataclass(frozen=True)
 class Postgres:
-    """A database by its address.
+    """A database at an address.
 
     Args:
-        address: ``postgresql://...``, or ``host=... dbname=...``; may hold a password, so no message repeats it.
+        address: ``postgresql://...``, or ``host=... dbname=...``. It may contain a password, so no message repeats it.
     """
 
     address: str = field(repr=False)
@@ -113,7 +118,7 @@ class Postgres:
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Iterator[Run]:
-        """As of ``Sqlite``."""
+        """Run a block as one transaction; see ``Sqlite``."""
         import psycopg  # an extra
 
         try:
@@ -129,7 +134,7 @@ class Postgres:
                     run("SELECT pg_advisory_xact_lock(?)", _WRITERS)
                 yield run
         except psycopg.Error as error:
-            # its message may name host and user
+            # the message may name host and user
             raise LedgerUnavailable(
                 f"the ledgers cannot be used now ({type(error).__name__}); nothing was released. Try again, or ask "
                 "whoever runs this server to look at its database"

@@ -1,4 +1,4 @@
-"""The state of a server that outlasts it: its folder and keys; and its latest releases."""
+"""The part of a server's state that outlasts it: a folder with keys and ledgers; and its latest releases in memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OURS = (MARK, KEY, LEDGERS, _LOCK, f"{LEDGERS}-wal", f"{LEDGERS}-shm", f"{LEDGE
 
 
 class StateLost(ValueError):
-    """The state folder cannot be used, or has lost a file."""
+    """Raised if the state folder cannot be used, or has lost a file."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,17 @@ class State:
     """A state folder.
 
     Args:
-        folder: is made when it is first needed.
+        folder: path of the folder, which is made when it is first needed.
     """
 
     folder: Path
 
     def key(self) -> Key:
-        """The key in the folder, made if there never was one. Raises StateLost."""
+        """Return the key in the folder; make it if there never was one.
+
+        Raises:
+            StateLost: the folder cannot be used, or has lost the key.
+        """
         with self._held() as listed:
             path = self.folder / KEY
             self._ensure(listed, KEY, lambda: self._write(path, secrets.token_hex(32)))
@@ -50,7 +54,11 @@ class State:
                 raise StateLost(f"{str(path)!r} is no key; restore it from a backup") from None
 
     def database(self) -> Sqlite:
-        """The ledgers in the folder, made if there never were any. Raises StateLost."""
+        """Return the ledgers in the folder; make them if there never were any.
+
+        Raises:
+            StateLost: the folder cannot be used, or has lost the ledgers.
+        """
         with self._held() as listed:
             sqlite = Sqlite(self.folder / LEDGERS)
             self._ensure(listed, LEDGERS, sqlite.create)
@@ -58,7 +66,7 @@ class State:
 
     @contextmanager
     def _held(self) -> Iterator[list[str]]:
-        """The files that the folder's mark lists, while no other server looks."""
+        """Yield the files that the folder's mark lists, while other servers wait."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._check()
@@ -73,9 +81,10 @@ class State:
             ) from None
 
     def _check(self) -> None:
-        """Nothing else is in the folder, and nobody else may look."""
+        """Check that the folder contains nothing else, and that nobody else may read it."""
         empty = not any(self.folder.iterdir())
-        status = self.folder.stat()  # later: another server that begins here too closes the folder, then fills it
+        # Check again later, because another server may begin here too; it closes the folder, then fills it
+        status = self.folder.stat()
         if status.st_uid != os.geteuid():
             raise StateLost(
                 f"the state folder {str(self.folder)!r} belongs to another user. Set DPGP_STATE to a folder of "
@@ -95,9 +104,10 @@ class State:
             )
 
     def _close(self, mode: int) -> bool:
-        """Close an empty folder, as ``mkdir`` makes it, to others. False if they have put something there meanwhile.
+        """Close an empty folder, as ``mkdir`` makes it, to other users; return whether this was done.
 
-        A folder for everybody, as /tmp is, stays theirs: False too.
+        If others have put something there meanwhile, or if the folder is for everybody, as /tmp is, it is left as it
+        is.
         """
         if mode & stat.S_ISVTX:
             return False
@@ -108,7 +118,7 @@ class State:
         return False
 
     def _ensure(self, listed: list[str], name: str, make: Callable[[], None]) -> None:
-        """Have a file there, which was there before if it is listed."""
+        """Make a file unless it exists. If the mark lists the file, it must exist."""
         if name in listed:
             if not (self.folder / name).is_file():
                 raise StateLost(
@@ -120,7 +130,7 @@ class State:
         self._write(self.folder / MARK, "".join(f"{each}\n" for each in [*listed, name]))
 
     def _write(self, path: Path, text: str) -> None:
-        """A whole file or none, on the disk."""
+        """Write a whole file or nothing, and force it to the disk."""
         part = self.folder / f"{KEY}.part"
         with suppress(FileNotFoundError):
             part.unlink()
@@ -133,7 +143,7 @@ class State:
 
 
 def problems() -> list[str]:
-    """Faults of the state folder, in sentences. A database elsewhere may be out of reach for a while."""
+    """Return what is wrong with the state folder, in sentences. A database elsewhere may be unreachable for a while."""
     try:
         of_this_server()
     except LedgerUnavailable as error:
@@ -145,7 +155,7 @@ def problems() -> list[str]:
 
 @cache
 def of_this_server() -> Ledgers:
-    """The ledgers that the environment names: by default in a folder of the user's state directory.
+    """Return the ledgers that the environment names, by default in a folder of the user's state directory.
 
     Raises:
         StateLost: the folder cannot be used.
@@ -164,17 +174,17 @@ def of_this_server() -> Ledgers:
 
 @dataclass(frozen=True)
 class Issued:
-    """A release that was made: its name and the zip, all of which may be published."""
+    """A release that was made: its name and its zip, both of which may be published."""
 
     name: str
     bundle: bytes = field(repr=False)
 
 
 class Deliveries:
-    """Releases by ledger, least recently used dropped first. Safe to use from many threads.
+    """Latest release of each ledger; the least recently used are dropped first. Safe to use from many threads.
 
     Args:
-        most_bytes: of all zips together.
+        most_bytes: largest size of all zips together.
     """
 
     def __init__(self, most_bytes: int = 64 * 2**20) -> None:
@@ -183,7 +193,7 @@ class Deliveries:
         self._lock = threading.Lock()
 
     def keep(self, ledger: str, issued: Issued) -> None:
-        """Remember the latest release of a ledger; the one before is forgotten."""
+        """Remember the latest release of a ledger instead of the previous one."""
         with self._lock:
             self._kept[ledger] = issued
             self._kept.move_to_end(ledger)
@@ -191,7 +201,7 @@ class Deliveries:
                 self._kept.popitem(last=False)
 
     def find(self, ledger: str | None) -> Issued | None:
-        """The latest release of a ledger, if it was made here and is still remembered."""
+        """Return the latest release of a ledger if it was made here and is still remembered."""
         with self._lock:
             if ledger is None or ledger not in self._kept:
                 return None

@@ -1,4 +1,4 @@
-"""One ledger a table, whichever database keeps it: its releases, their sum, its owner and its total."""
+"""Ledgers in a database, one for each table: its releases, their sum, its owner and its total."""
 
 from __future__ import annotations
 
@@ -14,20 +14,24 @@ from dpgp_core.accounting.ledger import BudgetExceeded, Ledger
 from dpgp_core.release.json_text import MAX_ENTRIES, entry_to_object, ledger_from_object, ledger_to_object, read_object
 from pages._ui.ledgers.databases import LedgerUnavailable, Postgres, Run, Sqlite
 
-_LETTERS = 1000  # of an owner's reasons
+_LETTERS = 1000  # characters of an owner's reason
 
 
 class AlreadyCounted(ValueError):
-    """A release was refused because another ledger counts the same table."""
+    """Raised if a release is refused because another ledger counts the same table."""
 
 
 def head_of(ledger: Ledger) -> str:
-    """All of a ledger but its releases."""
+    """Return a ledger without its releases, as text."""
     return json.dumps(ledger_to_object(replace(ledger, entries=[])))
 
 
 def loaded(run: Run, id: str) -> Ledger:
-    """A ledger as it was counted. Raises LedgerUnavailable if a part of it is missing or unreadable."""
+    """Return a ledger as it is in the database.
+
+    Raises:
+        LedgerUnavailable: a part of it is missing or unreadable.
+    """
     [[head]] = run("SELECT head FROM ledgers WHERE id = ?", id)
     rows = run("SELECT number, entry FROM releases WHERE ledger = ? ORDER BY number", id)
     try:
@@ -47,7 +51,11 @@ def count(run: Run, id: str, number: int, entry: tuple[str, Guarantee]) -> None:
 
 
 def begin_again(ledger: Ledger, because: str) -> None:
-    """Record why a table is counted from zero; raise AlreadyCounted without a reason."""
+    """Record why a table is counted from zero.
+
+    Raises:
+        AlreadyCounted: no reason is given.
+    """
     reason = " ".join(because.split())
     if not reason:
         raise AlreadyCounted(
@@ -61,9 +69,13 @@ def begin_again(ledger: Ledger, because: str) -> None:
 
 
 def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
-    """Spend under the total that was declared.
+    """Spend under the declared total.
 
-    Raises ValueError for another total, BudgetExceeded, MixedProtection, MixedRows.
+    Raises:
+        ValueError: the ledger has another total.
+        BudgetExceeded: the total would be exceeded.
+        MixedProtection: the release would void the protection of inputs.
+        MixedRows: the release has another privacy unit.
     """
     if ledger.limit is None or ledger.limit.epsilon != limit.epsilon:
         declared = "none" if ledger.limit is None else f"{ledger.limit.epsilon:g}"
@@ -75,14 +87,14 @@ def spend(ledger: Ledger, entry: tuple[str, Guarantee], limit: Budget) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """A browser's ledger.
+    """Ledger of a browser.
 
     Attributes:
-        id: of the ledger, no secret; None before the first release.
+        id: identifier of the ledger, not a secret; None before the first release.
         ledger: its releases.
         counts: whether this ledger has counted a release of the table in question.
-        elsewhere: whether another one has.
-        unmade: numbers of the releases that were counted and not handed out, the first being 1.
+        elsewhere: whether another ledger has.
+        unmade: numbers, from 1, of the releases that were counted but not handed out.
     """
 
     id: str | None
@@ -99,7 +111,7 @@ class Account:
 
     @property
     def rest(self) -> float:
-        """The declared total less ``spent``: less than ``left`` where losses add up in squares."""
+        """Declared total minus ``spent``. It is smaller than ``left`` if privacy losses add up in squares."""
         limit = self.ledger.limit
         return 0.0 if limit is None else limit.epsilon - self.spent
 
@@ -111,11 +123,11 @@ class Account:
 
 @dataclass(frozen=True, kw_only=True)
 class Spent:
-    """A release that counts from now on.
+    """A release that has been counted.
 
     Attributes:
-        ledger: all releases, this one included.
-        token: of the ledger, if it began with this release; it is kept nowhere.
+        ledger: all releases including this one.
+        token: token of the ledger if it began with this release. The token itself is not stored.
     """
 
     id: str
@@ -126,13 +138,13 @@ class Spent:
 
 @dataclass(frozen=True)
 class Ledgers:
-    """All ledgers of a server, or of several."""
+    """All ledgers of a server, or of several servers that share a database."""
 
     database: Sqlite | Postgres
     key: Key
 
     def prepare(self) -> None:
-        """Leave the key's digest in a new database, or make sure that it is this key's.
+        """Write the key's digest to a new database, or check that an existing one belongs to this key.
 
         Raises:
             LedgerUnavailable: the database cannot be used, or belongs to another key.
@@ -147,13 +159,13 @@ class Ledgers:
                 )
 
     def find(self, browser: str, table: str | None = None, *, everywhere: bool = False) -> Account:
-        """The ledger of a browser, and whether a table is counted anywhere.
+        """Return the ledger of a browser, and whether a table is counted anywhere.
 
         Args:
-            browser: its cookie.
+            browser: cookie of the browser.
             table: digest of the table.
-            everywhere: ask all ledgers about the table, not only those that this browser went on with. To a stranger
-                the answer would say whether somebody holds that very table.
+            everywhere: whether to ask all ledgers about the table, not only those of this browser. The answer tells a
+                stranger whether somebody has that very table.
         """
         with self.database.transaction(writes=False) as run:
             id = self._current(run, browser)
@@ -182,17 +194,19 @@ class Ledgers:
         """Count a release before it is made.
 
         Args:
-            browser: its cookie; a ledger begins for it if it has none.
-            title: of the release; its number comes before it.
-            limit: the total; that of the first release stays.
-            because: why another ledger's count of this table does not matter; recorded.
+            browser: cookie of the browser; a ledger begins for it if it has none.
+            title: title of the release, which is preceded by its number.
+            guarantee: guarantee of the release.
+            limit: total budget; that of the first release stays.
+            table: digest of the table.
+            because: why another ledger's count of this table does not matter; the reason is recorded.
             everywhere: see ``find``.
 
         Raises:
             AlreadyCounted: another ledger counts this table, and no reason was given; nothing was spent.
-            BudgetExceeded: it would pass the total; nothing was spent.
-            MixedProtection: it would void the protection of inputs; nothing was spent.
-            MixedRows: it hides other rows together, or says by another column whose they are; nothing was spent.
+            BudgetExceeded: the release would exceed the total; nothing was spent.
+            MixedProtection: the release would void the protection of inputs; nothing was spent.
+            MixedRows: the release has another privacy unit, or identifies people by another column; nothing was spent.
             ValueError: the ledger has another total, or the reason is too long; nothing was spent.
             LedgerUnavailable: the database cannot be used; it may have been spent all the same.
         """
@@ -212,16 +226,16 @@ class Ledgers:
             run("INSERT INTO unmade (ledger, number) VALUES (?, ?)", id, number)
             run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
             run("INSERT INTO seen (digest, ledger) VALUES (?, ?) ON CONFLICT DO NOTHING", self._table(table), id)
-            loaded(run, id)  # a release that cannot be read again is not counted, and not made
+            loaded(run, id)  # a release that could not be read again is neither counted nor made
         return Spent(id=id, name=name, ledger=ledger, token=token)
 
     def made(self, spent: Spent) -> None:
-        """Record that a release that was counted is there to be handed out."""
+        """Record that a counted release is ready to be handed out."""
         with self.database.transaction() as run:
             run("DELETE FROM unmade WHERE ledger = ? AND number = ?", spent.id, len(spent.ledger.entries))
 
     def declare_inputs_public(self, browser: str) -> None:
-        """Record that inputs are public from now on; there is no way back."""
+        """Record that inputs are public from now on. This cannot be undone."""
         with self.database.transaction() as run:
             id = self._current(run, browser)
             if id is not None:
@@ -230,9 +244,11 @@ class Ledgers:
                 run("UPDATE ledgers SET head = ? WHERE id = ?", head_of(ledger), id)
 
     def go_on(self, browser: str, token: str) -> None:
-        """Have a browser go on with a token's ledger; one of its own that counts the same table becomes part of it.
+        """Connect a browser to a token's ledger. The browser's own ledger becomes part of it if both count the same
+        table.
 
-        Raises ValueError if there is none, or if the two have more releases than a ledger holds.
+        Raises:
+            ValueError: there is no such ledger, or both together have more releases than a ledger holds.
         """
         with self.database.transaction() as run:
             owned = run("SELECT id FROM ledgers WHERE owner = ?", self.key.digest("owner", token.strip()))
@@ -244,12 +260,18 @@ class Ledgers:
             self._take(run, browser, id)
 
     def begin_anew(self, browser: str) -> None:
-        """Have a browser go on with no ledger: the next release begins one. All counts stay, with their tables."""
+        """Disconnect a browser from its ledger, so that the next release begins one. All counts stay with their
+        tables.
+        """
         with self.database.transaction() as run:
             run("UPDATE browsers SET goes_on = 0 WHERE browser = ?", self._browser(browser))
 
     def new_token(self, browser: str) -> str:
-        """Another token for a browser's ledger; the one before opens nothing from now on. Raises ValueError."""
+        """Return a new token for a browser's ledger. The previous one stops working.
+
+        Raises:
+            ValueError: the browser has no ledger.
+        """
         token = secrets.token_urlsafe(24)
         with self.database.transaction() as run:
             id = self._current(run, browser)
@@ -262,7 +284,7 @@ class Ledgers:
         """Begin a lost ledger again from a card with its releases, and return its token.
 
         Raises:
-            ValueError: the card is not as it was signed here, or its ledger is not lost.
+            ValueError: the card was changed or was not signed here, or its ledger is not lost.
         """
         card = self.key.verified(content)
         id, ledger = str(card.get("ledger_id")), ledger_from_object(card.get("ledger"))
@@ -277,7 +299,7 @@ class Ledgers:
         return token
 
     def sealed(self, card: dict[str, Any], id: str) -> dict[str, Any]:
-        """A release's card with the number of its ledger, signed."""
+        """Return a release's card with the number of its ledger and a signature."""
         return self.key.signed({**card, "ledger_id": id})
 
     def _begun(self, run: Run, browser: str, ledger: Ledger, id: str | None = None) -> tuple[str, str]:
@@ -297,7 +319,7 @@ class Ledgers:
         return str(row[0][0]) if row else None
 
     def _counting(self, run: Run, browser: str, table: str, everywhere: bool) -> set[str]:
-        """The ledgers that count a table."""
+        """Return the ledgers that count a table."""
         everybodys = {str(row[0]) for row in run("SELECT ledger FROM seen WHERE digest = ?", self._table(table))}
         if everywhere:
             return everybodys
@@ -313,11 +335,11 @@ class Ledgers:
 
 
 def twins(run: Run, id: str, browser: str) -> list[str]:
-    """Ledgers of a browser that count a table of this one too, unless an owner has given a reason.
+    """Return other ledgers of a browser that count one of this ledger's tables, unless their owner has given a reason.
 
     Args:
-        id: the ledger that the browser goes on with now.
-        browser: digest of its cookie.
+        id: ledger to which the browser is connected.
+        browser: digest of the browser's cookie.
     """
     rows = run(
         "SELECT DISTINCT theirs.ledger FROM seen AS theirs JOIN seen AS ours ON ours.digest = theirs.digest "
@@ -331,14 +353,14 @@ def twins(run: Run, id: str, browser: str) -> list[str]:
 
 
 def join(run: Run, other: str, id: str, nobody: str) -> None:
-    """Count the releases of another ledger in one, and have browsers of the other go on with it.
+    """Count the releases of another ledger in this one, and connect the other's browsers to it.
 
-    The total stays that of the ledger that goes on; both sums together may be above it, and then nothing more is
-    released. The other's token opens nothing from now on, and its cards begin nothing.
+    The total of this ledger stays. If both sums together exceed it, nothing more can be released. The other ledger's
+    token stops working, and it cannot be recovered from its cards.
 
     Args:
-        other: the ledger that ends.
-        id: the ledger that goes on.
+        other: ledger that ends.
+        id: ledger that continues.
         nobody: digest of a token that nobody has.
 
     Raises:
@@ -375,35 +397,41 @@ _LEAST_BYTES = 32
 
 @dataclass(frozen=True)
 class Key:
-    """A secret of this server, or of all that share their ledgers.
+    """A secret of this server, or of all servers that share their ledgers.
 
     Args:
-        secret: 32 random bytes or more.
+        secret: at least 32 random bytes.
     """
 
     secret: bytes = field(repr=False)
 
     @classmethod
     def read(cls, text: str) -> Key:
-        """From hexadecimal digits. Raises ValueError, which does not repeat them, unless there are 64 or more."""
+        """Read a key from hexadecimal digits.
+
+        Raises:
+            ValueError: there are fewer than 64 digits, or they are not hexadecimal. The message does not repeat them.
+        """
         secret = bytes.fromhex(text.strip())
         if len(secret) < _LEAST_BYTES:
             raise ValueError(f"a key has at least {_LEAST_BYTES} bytes, got {len(secret)}")
         return cls(secret)
 
     def digest(self, kind: str, text: str) -> str:
-        """HMAC-SHA256 of a text, apart for every kind: without the key nobody can guess or check the text."""
+        """Return the HMAC-SHA256 of a text, different for every kind. Without the key nobody can guess or check the
+        text.
+        """
         return hmac.new(self.secret, f"{kind}\0{text}".encode(), "sha256").hexdigest()
 
     def signed(self, card: Mapping[str, Any]) -> dict[str, Any]:
-        """A card with this server's signature under all its fields."""
+        """Return a card with this server's signature after all its fields."""
         return {**card, "signature": {"algorithm": ALGORITHM, "value": self._signature(card)}}
 
     def verified(self, content: bytes) -> dict[str, Any]:
-        """A card that was signed with this key, without the signature.
+        """Return a card that was signed with this key, without the signature.
 
         Raises:
-            ValueError: it is no card, was signed by nobody or another server, or changed after that.
+            ValueError: it is not a card, was not signed with this key, or was changed afterwards.
         """
         card = read_object(content, "release.json")
         signature = card.pop("signature", None)

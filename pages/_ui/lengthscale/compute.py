@@ -1,4 +1,4 @@
-"""The private choice of a lengthscale: its cost, and the error of the release after each choice."""
+"""Private choice of a lengthscale: its cost, and the error of the release after each choice."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ REGRESSION_EPSILONS = (math.inf, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
 @dataclass(frozen=True)
 class Grid:
-    """Settings that the scores depend on: a model without its lengthscale, the candidates, the objective."""
+    """Settings on which the scores depend: a model without its lengthscale, the candidates, the objective."""
 
     model: Model
     lengthscales: tuple[float, ...]
     objective: ObjectiveName
 
     def candidate(self, lengthscale: float) -> Model:
-        """The model at one of the candidates."""
+        """Return the model with one of the candidate lengthscales."""
         return replace(self.model, lengthscale=lengthscale)
 
 
@@ -49,10 +49,10 @@ class Scored:
     """Cross-validated candidates, with three sensitivities of their scores in units of d^2.
 
     Attributes:
-        scores: of the grid. Not private.
+        scores: scores of the candidates. They are not private.
         ours: exact sensitivity of differences of the plain score.
-        clipped: of the score clipped at +-d (the corrected bound, ``sse_sensitivity``).
-        published: of Smith et al. 2018; invalid, shown for comparison.
+        clipped: sensitivity of the score clipped at +-d (the corrected bound, ``sse_sensitivity``).
+        published: sensitivity stated by Smith et al. 2018, which is invalid and shown for comparison.
     """
 
     scores: GridScores
@@ -68,13 +68,13 @@ def planned(
     *,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> FoldPlan:
-    """One candidate on every fold; neither an output nor an epsilon enters."""
+    """Return the plans of one candidate on every fold. They depend on neither outputs nor epsilon."""
     kernel, folds = model.build(), folds_of(dataset)
     return plan_folds(kernel, dataset.X, folds, model.noise, objective, progress=progress)
 
 
 def score(dataset: Dataset, plans: Sequence[FoldPlan], _grid: Grid) -> Scored:
-    """Cross-validated errors of the candidates of a grid; no epsilon enters."""
+    """Return the cross-validated errors of the candidates of a grid. They do not depend on epsilon."""
     d = dataset.output_range / dataset.y_scale
     scores = grid_scores(plans, dataset)
     return Scored(
@@ -87,7 +87,7 @@ def score(dataset: Dataset, plans: Sequence[FoldPlan], _grid: Grid) -> Scored:
 
 @dataclass(frozen=True)
 class Budgets:
-    """Settings of the sliders: the budget of the choice, of the release after it, and the method of each."""
+    """Settings of the sliders: the budgets of the choice and of the release after it, and the method of each."""
 
     selection: float
     regression: float
@@ -98,7 +98,7 @@ class Budgets:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A private choice among the candidates of a grid, and the release after it. Not private."""
+    """A private choice among the candidates of a grid, and the release after it. It is not private."""
 
     grid: Grid
     budgets: Budgets
@@ -106,12 +106,13 @@ class Choice:
 
     @property
     def settings(self) -> tuple[Grid, Budgets]:
-        """All that determines it."""
+        """All settings that determine it."""
         return self.grid, self.budgets
 
     @cached_property
     def table(self) -> SelectionTable:
-        """Probabilities and errors for each epsilon of the release, from none (inf) to the most private; milliseconds.
+        """Probabilities and errors for each epsilon of the release, from no noise (inf) to the most private; takes
+        milliseconds.
 
         The chosen epsilon is among them.
         """
@@ -128,7 +129,7 @@ class Choice:
 
     @property
     def column(self) -> int:
-        """Of the table: the chosen epsilon."""
+        """Index of the chosen epsilon in the table."""
         return self.table.epsilons.index(self.budgets.regression)
 
     @property
@@ -143,32 +144,32 @@ class Choice:
 
     @property
     def best(self) -> float:
-        """Lengthscale of least expected error."""
+        """Lengthscale with the smallest expected error."""
         return self.grid.lengthscales[int(self.errors.argmin())]
 
     @property
     def likeliest(self) -> tuple[float, float]:
-        """Lengthscale most likely to be chosen, and the probability of that."""
+        """Most probable lengthscale of the choice, and its probability."""
         probabilities = self.table.probabilities[:, self.column]
         return self.grid.lengthscales[int(probabilities.argmax())], float(probabilities.max())
 
     @property
     def unit(self) -> str:
-        """Of the lengthscales."""
+        """Unit of the lengthscales."""
         return exhibit(self.grid.model.dataset).unit
 
     @property
     def scale(self) -> Scale:
-        """How errors are shown: of prices in percent."""
+        """Scale on which errors are shown; for prices in per cent."""
         return scale_of(cached.dataset(self.grid.model.dataset))
 
     def with_unit(self, error: float) -> str:
-        """An error as pages write it."""
+        """Return an error as pages write it."""
         return self.scale.with_unit(error)
 
 
 def guarantees(budgets: Budgets, release: Guarantee, unit: str) -> tuple[Guarantee, float]:
-    """The promise of the choice, and epsilon of choice and release together at the page's delta."""
+    """Return the guarantee of the choice, and epsilon of choice and release together at the page's delta."""
     choice = selection_guarantee(budgets.selection, unit, budgets.mechanism)
     return choice, Ledger(entries=[("choice", choice), ("release", release)]).epsilon(budgets.delta)
 
@@ -181,7 +182,7 @@ class WithoutChoice(NamedTuple):
 
 
 def lead(choice: Choice, unchosen: WithoutChoice) -> str:
-    """The plain sentences under the question."""
+    """Return the headline sentences."""
     error = "is being computed" if unchosen.bayes is None else f"is {choice.with_unit(unchosen.bayes)}"
     return (
         f"A private choice with ε = {choice.budgets.selection:g} picks **{choice.likeliest[0]:g} {choice.unit}** most "
@@ -191,12 +192,12 @@ def lead(choice: Choice, unchosen: WithoutChoice) -> str:
 
 
 def label(epsilon: float) -> str:
-    """A regression epsilon as a column title."""
+    """Return an epsilon of the release as the title of a column."""
     return "none" if math.isinf(epsilon) else f"{epsilon:g}"
 
 
 def rows_of(choice: Choice) -> pd.DataFrame:
-    """One row a tile of the heat map."""
+    """Return a row for each tile of the heat map."""
     table, scale = choice.table, choice.scale
     rows = [
         {
@@ -213,7 +214,7 @@ def rows_of(choice: Choice) -> pd.DataFrame:
 
 
 def explain(choice: Choice) -> list[tuple[str, str]]:
-    """The computation with the current numbers put in."""
+    """Return the computation with the current numbers."""
     scored, budgets = choice.scored, choice.budgets
     return [
         (
@@ -240,23 +241,23 @@ def explain(choice: Choice) -> list[tuple[str, str]]:
     ]
 
 
-_LEAST = 2  # candidates between which there is a choice
+_LEAST = 2  # smallest number of candidates for a choice
 
 
 def scored(grid: Grid) -> Scored:
-    """Cross-validated candidates."""
+    """Return the cross-validated candidates."""
     return list(growing(grid))[-1][1]
 
 
 def growing(grid: Grid) -> Iterator[tuple[Grid, Scored]]:
-    """Scores of ever more candidates as they are cross-validated, from two on, with their grid; the last is whole."""
+    """Yield scores of more and more candidates, from two on, with their grid; the last are complete."""
     whole = cached.find(score, grid)
     if whole is not None:
         yield grid, whole
         return
     data, count = cached.dataset(grid.model.dataset), len(grid.lengthscales)
     settings = [(grid.candidate(lengthscale), grid.objective) for lengthscale in grid.lengthscales]
-    # while the page asks for one candidate after the other, an idle process begins at the other end
+    # while the page asks for one candidate after another, an idle process begins with the last one
     missing = [each for each in reversed(settings) if cached.find(planned, *each) is None]
     cached.wish(*(Wish(planned, each, (data,)) for each in missing))
     plans: list[FoldPlan] = []
@@ -270,7 +271,7 @@ def growing(grid: Grid) -> Iterator[tuple[Grid, Scored]]:
 
 
 def without_choice(choice: Choice) -> WithoutChoice:
-    """Errors without a choice of a lengthscale, at the budget of the release. Not private."""
+    """Return the errors without a choice of a lengthscale, at the budget of the release. They are not private."""
     name, budgets = choice.grid.model.dataset, choice.budgets
     errors = computed.soon(usual(name), Design(), Draw(epsilon=budgets.regression, delta=budgets.delta))
     without = min(without_privacy(name, usual(name)), float(choice.table.rmse.min()))

@@ -1,4 +1,4 @@
-"""Controls and figures of the lengthscale page, and the choice among the candidates that are done meanwhile."""
+"""Controls and figures of the lengthscale page, and its partial results while candidates are computed."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _candidates(chosen: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ChoiceSettings(Promise):
-    """The whole sidebar: candidates, budgets, and the release that follows."""
+    """Whole sidebar: candidates, budgets, and the release that follows."""
 
     delta: float = carried(replace(offers.PROMISED, section=SIDE))
     selection: float = carried(_SELECTION)
@@ -82,26 +82,26 @@ class ChoiceSettings(Promise):
 
     @property
     def grid(self) -> Grid:
-        """The candidates."""
+        """Candidates of the choice."""
         shipped = exhibit(self.dataset)
         model = Model(self.dataset, self.kernel, shipped.lengthscale, float(self.noise))
         return Grid(model, shipped.lengthscales, self.objective)
 
     @property
     def budgets(self) -> Budgets:
-        """Of the choice and the release."""
+        """Budgets of the choice and the release."""
         return Budgets(float(self.selection), float(self.epsilon), float(self.delta), self.calibration, self.choice_by)
 
     @property
     def guarantee(self) -> Guarantee:
-        """Of the release that follows."""
+        """Guarantee of the release that follows."""
         draw = replace(self.draw, calibration=self.calibration)
         promise: Guarantee = mechanism_of(self.grid.model, Design("cloaking", self.objective), draw).guarantee
         return promise
 
 
 def carry_tile() -> None:
-    """Callback: the clicked tile's lengthscale and epsilon become the state of the other pages."""
+    """Callback: set lengthscale and epsilon of the clicked tile on the other pages."""
     tile = pictures.clicked("tiles")
     if tile is None:
         return
@@ -115,7 +115,7 @@ def carry_tile() -> None:
 
 
 def carried_tile(unit: str) -> None:
-    """The clicked tile, and links to the pages that it can be taken to."""
+    """Show the clicked tile, and links to the pages that have its settings."""
     tile = session.TILE.find()
     if tile is None:
         return
@@ -124,18 +124,17 @@ def carried_tile(unit: str) -> None:
     st.success(f"Taken along: lengthscale {lengthscale:g} {unit}{release}. The other pages open with it.")
     with st.container(horizontal=True):
         for page in ("kung_curves", "london_noise_map"):
-            st.page_link(f"../{page}.py", icon=":material/arrow_forward:")  # by the page's title
+            st.page_link(f"../{page}.py", icon=":material/arrow_forward:")  # named by the title of the page
 
 
-_NEVER = 0.5  # in 100: less often a lengthscale is as good as never chosen
+_NEVER = 0.5  # per cent; below it a lengthscale is practically never chosen
 
 
 def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
-    """How often each lengthscale (rows) is chosen at each epsilon of the release (columns). Tiles can be clicked.
+    """Draw how often each lengthscale (rows) is chosen at each epsilon of the release (columns). Tiles can be clicked.
 
-    ★ marks the one of least error.
-
-    ``rows_in_all`` leaves room for rows that are still to come.
+    ★ marks the lengthscale with the smallest error in each column. ``rows_in_all`` leaves room for rows that are not
+    computed yet.
     """
     table, grid, unit = choice.table, choice.grid, choice.unit
     columns, rows = [label(e) for e in table.epsilons], [f"{row:g}" for row in grid.lengthscales]
@@ -170,7 +169,7 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
             ygap=2,
         )
     )
-    # Heat maps report no clicks to streamlit; transparent markers over the tiles do.
+    # Heat maps report no clicks to streamlit, so transparent markers over the tiles do.
     figure.add_scatter(
         x=columns * len(rows),
         y=[row for row in rows for _ in columns],
@@ -191,7 +190,9 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
 
 
 def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
-    """Error of each lengthscale at the chosen epsilon, after the private choice, and ``unchosen``."""
+    """Draw the error of each lengthscale at the chosen epsilon, the error after the private choice, and
+    ``unchosen``.
+    """
     lengthscales, convert = choice.grid.lengthscales, choice.scale.convert
     figure, ends = go.Figure(), [min(lengthscales), max(lengthscales)]
     each = convert(choice.errors)
@@ -210,7 +211,9 @@ def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
 
 
 def tiles_alt(choice: Choice) -> str:
-    """Of the tiles: the likeliest and the best lengthscale from less to more privacy of the release."""
+    """Return the description of the tiles: most probable and best lengthscale from less to more privacy of the
+    release.
+    """
     table, lengthscales, choices = choice.table, choice.grid.lengthscales, []
     for at, epsilon in enumerate(table.epsilons):
         if epsilon in (table.epsilons[0], choice.budgets.regression, table.epsilons[-1]):
@@ -222,7 +225,7 @@ def tiles_alt(choice: Choice) -> str:
 
 
 def errors_alt(choice: Choice) -> str:
-    """Of the errors: how they run over the lengthscales, and after the choice."""
+    """Return the description of the errors: their trend over the lengthscales, and the error after the choice."""
     at, of_unit = choice.grid.lengthscales, f" in {choice.unit}" if choice.unit else ""
     first, least, last = (
         choice.with_unit(float(error)) for error in (choice.errors[0], choice.errors.min(), choice.errors[-1])
@@ -238,7 +241,7 @@ ERRORS = "Error with each lengthscale (orange), and after the private choice (da
 
 
 def metrics(choice: Choice, unchosen: WithoutChoice, total: float) -> list[Metric]:
-    """The choice and its cost; ``total`` is the epsilon of choice and release together."""
+    """Return the choice and its cost; ``total`` is the epsilon of choice and release together."""
     budgets, unit, (likeliest, probability) = choice.budgets, choice.unit, choice.likeliest
     return [
         Metric(
@@ -263,11 +266,11 @@ def metrics(choice: Choice, unchosen: WithoutChoice, total: float) -> list[Metri
     ]
 
 
-_ROOM = 0.05  # decades beside the first and the last lengthscale
+_ROOM = 0.05  # decades that the axis extends beyond the first and last lengthscale
 
 
 def growing_choice(grid: Grid, budgets: Budgets, question: str) -> Choice:
-    """The whole choice; until the last candidate is done, question, answer and pictures of those that are."""
+    """Draw headline and figures of the candidates that are done; return the whole choice."""
     with frame.growing() as fresh:
         for done, scored in compute.growing(grid):
             choice = Choice(done, budgets, scored)
@@ -279,7 +282,7 @@ def growing_choice(grid: Grid, budgets: Budgets, question: str) -> Choice:
 
 
 def so_far(choice: Choice, grid: Grid) -> str:
-    """The answer while candidates are still being cross-validated."""
+    """Return the headline while candidates are still being cross-validated."""
     done = choice.grid.lengthscales
     return (
         f"{len(done)} of {len(grid.lengthscales)} lengthscales are done, up to {done[-1]:g} {choice.unit}. Their "

@@ -1,4 +1,4 @@
-"""What a picture to take along says about the figure on it. No streamlit here."""
+"""What an export figure says about its content."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dpgp_core.table import Dataset
 
 @dataclass(frozen=True)
 class About:
-    """The description of a released figure.
+    """Description of a released figure.
 
     Attributes:
-        finding: what the figure shows, in a sentence; the title. It is computed from the release alone.
-        release: the released quantity and its mechanism, in a sentence.
-        shows: the meaning of line, band or colour, in a sentence.
-        guarantee: of the release; None for a figure without any output.
-        basis: in its place, the source of the figure.
-        source, licence: of the data; "" where there are none.
-        title: of the data set; "" where there is none.
-        taught: whether the noise is a numbered draw's.
+        finding: title, a sentence about what the figure shows. It is computed from the release alone.
+        release: sentence about the released quantity and its mechanism.
+        shows: sentence about the meaning of line, band or colour.
+        guarantee: guarantee of the release; None for a figure that depends on no output.
+        basis: source of the figure if it has no guarantee.
+        source, licence: source and licence of the data; "" if there are none.
+        title: title of the data set; "" if there is none.
+        taught: whether the release is simulated.
     """
 
     finding: str
@@ -39,11 +39,14 @@ class About:
 
 
 def of_release(data: Dataset, guarantee: Guarantee, made: str, shows: str, *, finding: str) -> About:
-    """Of a numbered draw of a shipped dataset.
+    """Return the description of a simulated release of a shipped data set.
 
     Args:
-        made: by which method, and which draw.
-        finding: computed from the release alone.
+        data: the data set.
+        guarantee: guarantee of the release.
+        made: method and number of the release.
+        shows: meaning of line, band or colour.
+        finding: title, computed from the release alone.
     """
     inputs = " and ".join(data.x_names)
     return About(
@@ -58,28 +61,28 @@ def of_release(data: Dataset, guarantee: Guarantee, made: str, shows: str, *, fi
 
 
 def of_theory(shows: str, *, finding: str) -> About:
-    """Of a figure without any data."""
+    """Return the description of a figure without any data."""
     return About(finding, "", shows)
 
 
 def of_inputs(data: Dataset, shows: str, *, finding: str) -> About:
-    """Of a figure of public inputs: no output enters."""
+    """Return the description of a figure of public inputs, which depends on no output."""
     basis = "Computed from public inputs, settings and budget: no output is in it, and nothing is spent."
     return About(finding, "", shows, source=data.source, licence=data.licence, title=_title(data), basis=basis)
 
 
 def _title(data: Dataset) -> str:
-    """Title of a shipped data set; "" for a visitor's."""
+    """Return the title of a shipped data set; "" for a visitor's."""
     return next((each.TITLE for each in DATASETS if data.name == each.NAME), "")
 
 
 def first_sentence(words: str) -> str:
-    """The first sentence of a page's headline, without the marks of bold words and the full stop."""
+    """Return the first sentence of a page's headline, without marks of bold words and the full stop."""
     return re.split(r"[.:] (?=[A-Z])", words.replace("**", ""), maxsplit=1)[0].strip().rstrip(".")
 
 
 def publishable(about: About, address: str, day: date) -> Sheet:
-    """The words of a picture to publish, with its promise, source, date and address."""
+    """Return the words of a figure that may be published, with its guarantee, source, date and address."""
     foot, subtitle = [about.basis], about.title
     if about.guarantee is not None:
         foot = [promise(about.guarantee)]
@@ -98,7 +101,7 @@ def publishable(about: About, address: str, day: date) -> Sheet:
 
 
 def on_screen(title: str, caption: str, address: str, day: date) -> Sheet:
-    """The words of the screen as it is, stamped across."""
+    """Return the words of a figure of the screen, which are stamped as not private."""
     return Sheet(
         title=first_sentence(title), captions=(caption,), foot=(f"{day.isoformat()}.",), link=address, stamp=STAMP
     )

@@ -1,4 +1,4 @@
-"""The address of a page: its usable values, and a sentence about every other."""
+"""Read the address of a page: its usable values, and a sentence about every other value."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pages._ui.look.settings import ControlState
 from pages._ui.session import Unexplained
 from pages._ui.work import waiting
 
-Titles = Mapping[str, Mapping[str, str]]  # of drop-downs: parameter -> value -> title
+Titles = Mapping[str, Mapping[str, str]]  # parameter -> value -> title, for drop-downs
 
 
 def parameters() -> dict[str, str]:
-    """Of the address; of a repeated parameter its last value."""
+    """Return the parameters of the address; the last value if one is repeated."""
     return st.query_params.to_dict()
 
 
 def has_repeated() -> bool:
-    """Whether a parameter stands in the address more than once."""
+    """Return whether the address contains a parameter more than once."""
     return any(len(st.query_params.get_all(key)) > 1 for key in st.query_params)
 
 
 def usable(address: dict[str, str], titles: Titles) -> dict[str, str]:
-    """The parameters as controls read them: short values (``map=truth``) spelled out, numbers as on the sliders.
+    """Return the parameters as controls read them: short values (``map=truth``) as titles, numbers as on the sliders.
 
-    Values that no control can read, and on which some of streamlit's stop with an error, are left out: empty ones and
-    infinite numbers.
+    Empty values and infinite numbers are left out: no control can read them, and some of streamlit's would raise an
+    error.
     """
     return {
         key: titles.get(key, {}).get(value, as_number(value))
@@ -43,15 +43,16 @@ def usable(address: dict[str, str], titles: Titles) -> dict[str, str]:
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Run a page, then say above it which values of a new address its controls did not use, and what they show.
+    """Run a page, then say above it which values of a new address its controls did not use, and what they show instead.
 
-    A page may end early, be made again at once, or draw a control later: each sentence stays until a complete page has
+    A page may end early, be drawn again at once, or draw a control later. Each sentence stays until a complete page has
     shown it, or its control is moved.
     """
     notes = st.container()
     wanted = session.REQUESTED.pop()
     wanted = parameters() if wanted is None else wanted
-    if wanted != session.LAST_ADDRESS.find():  # else controls were moved since, and the address may lag behind them
+    # Otherwise controls were moved since, and the address may not have followed yet
+    if wanted != session.LAST_ADDRESS.find():
         session.UNEXPLAINED.put(Unexplained(wanted))
     ended = complete = False
     try:
@@ -70,7 +71,7 @@ def explained() -> Iterator[None]:
 
 
 def _examined() -> list[str]:
-    """The sentences about the controls drawn so far; those about controls moved since are dropped."""
+    """Return the sentences about the controls drawn so far, without those about controls that were moved since."""
     unexplained, controls = session.UNEXPLAINED.get(Unexplained({})), settings.CONTROLS.get({})
     unread = {key: raw for key, raw in unexplained.unread.items() if key not in controls}
     sentences = {

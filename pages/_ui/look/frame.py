@@ -1,4 +1,4 @@
-"""The frame of every page: heading, figures in words, tables, guarantee, link."""
+"""Page layout of every page: heading, metrics, tables, guarantee card, link."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from pages._ui.look import pictures, plots, settings, tables, text
 from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.text import Metric
 
-_MOVED_ABOVE = ("epsilon", "sigma", "attack_sigma")  # where epsilon follows from others, the scale of paths moves it
+# If epsilon follows from other settings, the scale of paths changes it
+_MOVED_ABOVE = ("epsilon", "sigma", "attack_sigma")
 _ABOVE: ContextVar[DeltaGenerator] = ContextVar("above")  # the container above the page
 
 
 def begin() -> None:
-    """A page begins: with a container above it for the budget, and without a picture."""
+    """Begin a page, with a container above it for the budget, and without a picture."""
     _ABOVE.set(st.container(horizontal=True, vertical_alignment="center", key="bar"))
     pictures.begin()
 
 
 def _budget_bar() -> None:
-    """The budget once more, as a slim bar above the page: on telephones, whose sidebar is closed, and in lessons."""
+    """Draw the budget again as a slim bar above the page, for telephones with a closed sidebar, and for lessons."""
     with _ABOVE.get():
         _once_more("above")
 
@@ -41,13 +42,13 @@ _EPSILON_HERE = Switch("epsilon_here", "ε on the picture", section=HERE, width=
 
 
 def epsilon_here() -> None:
-    """A switch that brings the slider for the budget to the picture; in lessons the bar above it is always in sight."""
+    """Draw a switch that shows the slider for the budget next to the picture; lessons always show it above."""
     if not settings.is_lesson() and settings.value_of(_EPSILON_HERE):
         _once_more("picture")
 
 
 def _once_more(place: str) -> None:
-    """Another slider for the budget, that moves with the one in the sidebar."""
+    """Draw another slider for the budget, which moves together with the one in the sidebar."""
     for key, (control, value) in settings.CONTROLS.get({}).items():
         if key in _MOVED_ABOVE and isinstance(control, Slider):
             session.move({f"{key}_{place}": value})
@@ -67,10 +68,10 @@ TEACHING_NOTE = (
 
 
 def heading(question: str, answer: str) -> Callable[[str], None]:
-    """Title as a question, and the sentences that answer it with the current numbers, said aloud when they change.
+    """Draw the title as a question, and the headline sentences, which screen readers read aloud when they change.
 
     Returns:
-        a function that replaces them by others, once these are computed: all are read aloud, as one.
+        A function that replaces the sentences once others are computed; screen readers read all of them as one.
     """
     st.title(question, anchor=False)
     with st.container(key="answer"):
@@ -87,7 +88,7 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
 
 @contextmanager
 def growing() -> Iterator[Callable[[], DeltaGenerator]]:
-    """A place for partial results: gives a fresh container each time; the page below it hides until the end."""
+    """Yield a function that returns a fresh container for partial results; the page below is hidden until the end."""
     spot, count = st.empty(), itertools.count()
     try:
         yield lambda: spot.container(key=f"growing_{next(count)}")
@@ -96,16 +97,17 @@ def growing() -> Iterator[Callable[[], DeltaGenerator]]:
 
 
 def heading_so_far(question: str, answer: str) -> None:
-    """The same while the answer is not yet complete, in a place that is emptied before ``heading``: without keys."""
+    """Draw an incomplete headline without keys, in a container that is emptied before ``heading``."""
     st.title(question, anchor=False)
     st.markdown(answer)
 
 
 def metrics(row: Sequence[Metric], of: str = "page") -> None:
-    """Three or four metrics in a compact row under the picture; two a row on narrow screens.
+    """Draw three or four metrics in a compact row; two in a row on narrow screens.
 
     Args:
-        of: part of the page, where it has several rows.
+        row: the metrics.
+        of: part of the page, if it has several rows of metrics.
     """
     with st.container(horizontal=True, key=f"metrics_{of}"):
         for metric in row:
@@ -114,7 +116,7 @@ def metrics(row: Sequence[Metric], of: str = "page") -> None:
 
 
 def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
-    """Shown wherever true data or non-private results are on screen."""
+    """Draw the banner that is shown wherever true data or non-private results are on screen."""
     st.markdown(
         ":violet-badge[:material/school: True data shown]",
         help=f"True data, the curve without privacy, and errors are here to teach. None of them is private. {more}",
@@ -122,10 +124,11 @@ def overlay_banner(more: str = "Switch them off in the sidebar.") -> None:
 
 
 def banners(simulated: str | None, overlay: bool) -> None:
-    """Badges for simulated and for true data, in one row.
+    """Draw badges for simulated and for true data, in one row.
 
     Args:
-        simulated: where simulated data come from; None: they are real.
+        simulated: source of simulated data; None if the data are real.
+        overlay: whether true data are shown.
     """
     with st.container(horizontal=True, key="banners"):
         if simulated is not None:
@@ -137,17 +140,19 @@ def banners(simulated: str | None, overlay: bool) -> None:
 
 
 def needs_overlay(question: str) -> None:
-    """In place of a page that compares with the true data throughout, while the overlay is off."""
+    """Draw a note in place of a page that compares with true data throughout, while the overlay is off."""
     heading(question, "Everything this page answers with is computed from the true data, so it is not shown.")
     st.info("Switch “True data shown” on in the sidebar to see it.", icon=":material/visibility_off:")
 
 
 def table(frame: pd.DataFrame, key: str, note: str = "", *, true_data: bool = False) -> None:
-    """A sortable table and its CSV download, whose name says whether true data are in.
+    """Draw a sortable table and its CSV download, whose name says whether it contains true data.
 
     Args:
-        key: of the table, and name of its file.
-        true_data: whether true data are in columns not marked by name.
+        frame: the rows.
+        key: key of the table, and name of its file.
+        note: sentence below it.
+        true_data: whether columns whose names do not say so contain true data.
     """
     marked = true_data or any(tables.NOT_PRIVATE in str(name) for name in frame)
     if note:
@@ -164,19 +169,19 @@ def table(frame: pd.DataFrame, key: str, note: str = "", *, true_data: bool = Fa
 
 
 def steps(rows: Sequence[tuple[str, str]]) -> None:
-    """The "how it is computed" tab: one line an equation or figure."""
+    """Draw the tab "How it is computed", with a line for each equation or number."""
     st.markdown("\n".join(f"- **{name}**: {value}" for name, value in rows))
 
 
 def lessons(page: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> None:
-    """The "try this" tab: sentences that link to a state of a page (by its address)."""
+    """Draw the tab "Try this", with sentences that link to states of a page."""
     for sentence, opened in rows:
         address = f"./{'' if page == 'start' else page}?{urlencode(opened)}"
         st.markdown(f"- {sentence} [Open this state]({address})")
 
 
 def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
-    """The card's rows, every one read off the guarantee."""
+    """Return the rows of the card, all of which are read from the guarantee."""
     draws = f" for all {guarantee.releases} draws together" if guarantee.releases > 1 else ""
     claim, sure = text.budget(guarantee) + (f". That is{draws}" if draws else ""), "proven for this setting"
     if not guarantee.established:
@@ -199,7 +204,7 @@ def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
 
 
 def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
-    """The promise in one line; unfolded, each row of the guarantee with the meaning of its name in small print."""
+    """Draw the guarantee in one line; unfolded, each row of it with the meaning of its name in small print."""
     colour = plots.GUARANTEE if guarantee.established else plots.RISK
     rows = guarantee_rows(guarantee)
     body = "".join(
@@ -216,12 +221,12 @@ def guarantee_card(guarantee: Guarantee, note: str = "") -> None:
 
 
 def _qr(link: str, width: int) -> None:
-    """A link as a QR code, black on white in both colour schemes."""
+    """Draw a link as a QR code, black on white in both colour schemes."""
     st.image(segno.make(link, error="l", micro=False).png_data_uri(scale=4), width=width)
 
 
 def state_link() -> None:
-    """Sidebar: the address of this state, ready to copy; under More its reset. The last call of a page."""
+    """Draw the address of this state in the sidebar, and its reset under More. It is the last call of a page."""
     address = settings.link()
     with settings.container("This state"):
         st.button("Reset", key="state_reset", icon=":material/restart_alt:", on_click=settings.reset)
@@ -235,7 +240,7 @@ def state_link() -> None:
                 on_click=settings.present,
                 help="For a projector: large type, ε in sight above the picture, arrow keys for the tour.",
             )
-        if box.open:  # a code takes half as long as the rest of a page
+        if box.open:  # drawing a code takes half as long as the rest of a page
             _qr(address, 180)
     if settings.is_lesson():
         above = _ABOVE.get()

@@ -1,4 +1,4 @@
-"""Lines of Python that compute what a page shows, written from the settings of the page; and where it shows them."""
+"""Lines of Python that compute what a page shows: written from the page's settings, and drawn in its tab."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WIDEST = 100  # characters of a line
 
 
 class Script:
-    """Lines of Python with the imports that they need. Public names alone are written."""
+    """Lines of Python with the imports that they need. They use public names only."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -31,12 +31,12 @@ class Script:
         self._modules: list[str] = []
 
     def add(self, *lines: str) -> None:
-        """Append lines to the body. A call that is too long for one line has its arguments in lines of their own."""
+        """Append lines to the body. The arguments of a call that is too long for one line get lines of their own."""
         for line in lines:
             self._lines += [line] if len(line) <= _WIDEST else _broken(line)
 
     def module(self, line: str) -> None:
-        """Import a module of Python or numpy, by this line."""
+        """Import a module of Python or numpy by this line."""
         if line not in self._modules:
             self._modules.append(line)
 
@@ -44,7 +44,8 @@ class Script:
         """Return the name of a public class, function or module, and import it.
 
         Args:
-            module: to import it from; by default the shortest path to it.
+            thing: class, function or module.
+            module: module to import it from; by default the shortest path to it.
         """
         name = thing.__name__.rpartition(".")[2]
         if module is None:
@@ -59,7 +60,7 @@ class Script:
         return name
 
     def of(self, value: Any) -> str:
-        """Return a value as it is written in Python: of a data class, the fields that are not at their defaults."""
+        """Return a value as Python code; a data class with the fields that differ from their defaults."""
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             given = ((field, getattr(value, field.name)) for field in dataclasses.fields(value) if field.init)
             written = (f"{field.name}={self._argument(field, each)}" for field, each in given if _differs(field, each))
@@ -72,13 +73,13 @@ class Script:
         return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
     def _argument(self, field: dataclasses.Field[Any], value: Any) -> str:
-        """A lengthscale that all inputs share is a number."""
+        """Return an argument as Python code; a lengthscale that all inputs share becomes one number."""
         if field.name == "lengthscale" and isinstance(value, tuple) and len(value) == 1:
             return self.of(value[0])
         return self.of(value)
 
     def __str__(self) -> str:
-        """The whole script: imports, a line between, and the body."""
+        """Return the whole script: imports, an empty line, and the body."""
         found = [f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(self._imports.items())]
         return "\n".join([*sorted(self._modules), *found, "", *self._lines])
 
@@ -97,7 +98,7 @@ def _number(value: float) -> str:
 
 
 def _broken(line: str) -> list[str]:
-    """The arguments of the outermost call of a line, in lines of their own."""
+    """Return the line with the arguments of its outermost call in lines of their own."""
     start = line.find("(") + 1
     if not start or not line.endswith(")"):
         return [line]
@@ -121,6 +122,6 @@ def _broken(line: str) -> list[str]:
 
 
 def draw(script: Script | str) -> None:
-    """The lines, ready to be copied."""
+    """Draw the lines, ready to be copied."""
     st.caption(_NOTE)
     st.code(str(script), language="python")

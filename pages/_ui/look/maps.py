@@ -1,4 +1,4 @@
-"""Maps of hexagons: their layers, colours and decks, drawn without a map provider."""
+"""Maps of hexagons: layers, colours and decks, drawn without a map provider."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dpgp_core.arrays import FloatArray
 from pages._ui.look import text
 
 HEIGHT = 520
-_FIT = (606.0, 500.0)  # px that the hexagons fill at most; page.css shrinks a map in a narrower container
+_FIT = (606.0, 500.0)  # largest width and height of the hexagons in px; page.css shrinks maps in narrower containers
 TELLS_NOTHING = "tells nothing"
 _HALO, _INK, _PAPER = [240, 240, 240, 230], [25, 25, 25, 255], [255, 255, 255, 150]
 _TYPE, _LINE = 11, 7  # px of a name's type, and how many times that its lines may be long
@@ -30,23 +30,23 @@ Rows = list[dict[Any, Any]]
 
 
 class CompactDeck(pdk.Deck):
-    """A deck whose JSON has no blanks: half the bytes, and no second of pure Python for twenty visitors."""
+    """A deck whose JSON has no blanks, which halves its size and saves time."""
 
     def to_json(self) -> str:
-        """The JSON that the browser draws."""
+        """Return the JSON that the browser draws."""
         return json.dumps(self, sort_keys=True, default=default_serialize, separators=(",", ":"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Boroughs:
-    """Outlines as rings of [longitude, latitude], and names with their positions."""
+    """Outlines of boroughs as rings of [longitude, latitude], and their names with positions."""
 
     outlines: Rows
     names: Rows
 
 
 def boroughs() -> Boroughs:
-    """Those of the hexagons with sales, the largest first."""
+    """Return the boroughs of the hexagons with sales, the largest first."""
     outlines = sorted(london_hexes.borough_outlines(), key=lambda each: max(map(len, each[1])), reverse=True)
     return Boroughs(
         outlines=[{"path": np.round(ring, 4).tolist()} for _, rings in outlines for ring in rings],  # to 10 m
@@ -59,9 +59,9 @@ def boroughs() -> Boroughs:
 def deck(
     cells: pd.DataFrame, layer: Layer, kind: str, around: Boroughs | None = None, picked: str | None = None
 ) -> pdk.Deck:
-    """The hexagons coloured by one column; no background map, no external request.
+    """Draw the hexagons coloured by one column, without a background map and without external requests.
 
-    Outlines and names of boroughs come from the hexagons with sales: None where it is private which those are.
+    Outlines and names of boroughs are those of hexagons with sales; None if it is private which these are.
     """
     unsure = cells["cell"][layer.unsure(cells)]
     layers, view = [_hexagons(cells, layer, kind, picked), *_hatching(unsure, kind)], _view(cells["cell"])
@@ -93,8 +93,8 @@ def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) 
             cells[named].to_dict("records"), values, layer.colours(values), unsure, strict=True
         )
     ]
-    # Streamlit fades unselected hexagons by ``get_fill_color``, so the colours are given to the layers underneath. And
-    # another id for each hexagon picked: the click is forgotten, so that the next on the same one counts.
+    # Streamlit fades unselected hexagons through ``get_fill_color``, so the layers underneath have the colours.
+    # Each hexagon picked has another id, so that a second click on the same hexagon counts.
     fill = {"getFillColor": "@@=fill"}
     return pdk.Layer(
         "H3HexagonLayer",
@@ -110,7 +110,7 @@ def _hexagons(cells: pd.DataFrame, layer: Layer, kind: str, picked: str | None) 
 
 
 def _hatching(unsure: Iterable[str], kind: str) -> list[pdk.Layer]:
-    """One figure for all cells: a hundred would be slow."""
+    """Return one layer for all cells, because a hundred layers would be slow."""
     lines = hatched(unsure)
     if not lines:
         return []
@@ -128,7 +128,7 @@ def _hatching(unsure: Iterable[str], kind: str) -> list[pdk.Layer]:
 
 
 def _outlines(paths: Rows, kind: str, width: float) -> list[pdk.Layer]:
-    """A light line on a dark one shows on every colour of the scales."""
+    """Return light lines on dark ones, which are visible on every colour of the scales."""
     return [
         pdk.Layer(
             "PolygonLayer",
@@ -166,7 +166,7 @@ def _names(rows: Rows, kind: str) -> pdk.Layer:
 
 
 def _apart(names: Rows, zoom: float) -> Rows:
-    """Those names that lie on none before them, as large as they are drawn at a zoom; the others are in the table."""
+    """Return the names that do not overlap earlier ones at their size at this zoom; the table contains the others."""
     boxes = []
     for row in names:
         long = 0.6 * _TYPE * len(row["name"])  # px in one line
@@ -176,7 +176,9 @@ def _apart(names: Rows, zoom: float) -> Rows:
 
 
 def free(boxes: Iterable[tuple[float, float, float, float]]) -> Iterator[bool]:
-    """Whether each box (x and y of its middle, half its width and height) lies on no free one before it."""
+    """Yield for each box (x and y of its middle, half its width and height) whether it overlaps no free box before
+    it.
+    """
     kept: list[tuple[float, float, float, float]] = []
     for x, y, across, up in boxes:
         is_free = all(abs(x - a) > across + c or abs(y - b) > up + d for a, b, c, d in kept)
@@ -186,10 +188,10 @@ def free(boxes: Iterable[tuple[float, float, float, float]]) -> Iterator[bool]:
 
 
 def _view(cells: Iterable[str]) -> pdk.ViewState:
-    """The middle of the cells, and the zoom at which they fill ``_FIT``, in the map's projection (Mercator's)."""
+    """Return the middle of the cells, and the zoom at which they fill ``_FIT``, in the Mercator projection."""
     points = mercator(np.array([h3.cell_to_latlng(cell) for cell in cells])[:, ::-1])
     ends = [(float(each.min()), float(each.max())) for each in points.T]
-    # a map at zoom z shows the world's width on 512 * 2^z px; centres end a cell before the edge, 5 % together
+    # at zoom z the Earth is 512 * 2^z px wide; centres are one cell from the edge, 5 % on both sides together
     zoom = min(math.log2(size / (1.05 * 512 * (high - low))) for size, (low, high) in zip(_FIT, ends, strict=True))
     (west, east), (south, north) = ends
     middle = math.degrees(math.asin(math.tanh(math.pi * (south + north))))
@@ -197,20 +199,21 @@ def _view(cells: Iterable[str]) -> pdk.ViewState:
 
 
 TIMES = "times too high or too low"
-"""Unit of a factor by which a value may be off: the one wording of legends, tooltips, tables and sentences."""
-UNSURE = [128, 128, 128, 90]  # where a value tells nothing: grey is in no colour scale
-HATCH = [140, 45, 107, 235]  # of its hatching: a hue that is in no colour scale
+"""Unit of a factor by which a value may be off, in legends, tooltips, tables and sentences."""
+UNSURE = [128, 128, 128, 90]  # colour of useless values; no colour scale contains grey
+HATCH = [140, 45, 107, 235]  # colour of their hatching, which no colour scale contains
 _STEPS = 64
-_CLASSES = 6  # colours of a scale in steps, which the eye can tell apart
+_CLASSES = 6  # number of colours of a scale in steps that can be distinguished
 _NEAR = 1.5  # a factor below it is written with one more digit
-_SAME = 0.02  # values whose largest and smallest differ by a smaller share are one value
-_ROUNDED, _ODD = 0.25, 1e-9  # of a step, that rounding may move a mark; of a unit, that is no difference
-_ACROSS = 3.0  # lines a hexagon
+_SAME = 0.02  # values that differ by a smaller share count as equal
+# Share of a step by which rounding may move a mark; share of a unit that counts as no difference
+_ROUNDED, _ODD = 0.25, 1e-9
+_ACROSS = 3.0  # lines of hatching in a hexagon
 Segment = list[list[float]]
 
 
 class Unsure(NamedTuple):
-    """Values that tell nothing, which are hatched: those whose uncertainty, a column, is above the most; in words."""
+    """Useless values, which are hatched: those with an uncertainty (a column) above ``most``, and their description."""
 
     column: str
     most: float
@@ -222,17 +225,17 @@ class Layer:
     """A quantity that a map can show.
 
     Attributes:
-        title: for the control.
-        column: of the table of cells, with the values.
-        unit: for the legend.
-        marks: values at equal steps of the colour scale; values beyond take the end colours.
-        stepped: one colour between two marks, instead of a gradual change.
-        scale: plotly colour scale.
-        private: False if it may only appear as an educational overlay.
-        log: colours between marks in proportion to the logarithm of the value.
-        hides: which values tell nothing; None: all tell something.
-        names: of values that are 0, 1, 2, ..., which have no marks; then ``scale`` has a colour for each, #rrggbb or
-            #rrggbbaa.
+        title: title in the control.
+        column: column of the table of cells with the values.
+        unit: unit in the legend.
+        marks: values at equal steps of the colour scale; values beyond them have the colours of its ends.
+        stepped: whether there is one colour between two marks, instead of a gradual change.
+        scale: name or colours of the plotly colour scale.
+        private: whether it is a release; False if it may only be shown with the overlay.
+        log: whether colours between marks follow the logarithm of the value.
+        hides: which values are useless; None if none are.
+        names: names of the values 0, 1, 2, ...; there are then no marks, and ``scale`` has a colour for each, #rrggbb
+            or #rrggbbaa.
     """
 
     title: str
@@ -248,17 +251,17 @@ class Layer:
 
     @property
     def columns(self) -> list[str]:
-        """Of the table of cells, all that it is drawn from."""
+        """Columns of the table of cells from which the layer is drawn."""
         read = ["cell", self.column, *(() if self.hides is None else [self.hides.column])]
         return list(dict.fromkeys(read))
 
     def over(self, values: FloatArray) -> Layer:
-        """The same in steps that cover the range of values (n,), those that tell nothing left out."""
+        """Return the layer in steps that cover the range of values (n,), without the useless ones."""
         found = values[np.isfinite(values)]
         return replace(self, marks=steps_over(found), stepped=True) if len(found) else self
 
     def ramp(self, count: int) -> list[str]:
-        """Colours at equal distances along the scale, from its first end to its last."""
+        """Return colours at equal distances along the scale, from its first end to its last."""
         at = np.linspace(0, 1, count)
         if self.stepped:
             classes = len(self.marks) - 1
@@ -266,7 +269,7 @@ class Layer:
         return list(sample_colorscale(self.scale, at))
 
     def colours(self, values: FloatArray) -> list[list[int]]:
-        """[red, green, blue, alpha] per value; transparent where the value is missing."""
+        """Return [red, green, blue, alpha] for each value; transparent if it is missing."""
         if self.names:
             palette, at = [[*hex_to_rgb(each[:7]), int(each[7:] or "ff", 16)] for each in self.scale], values
         else:
@@ -279,24 +282,24 @@ class Layer:
         return [[*palette[0][:3], 0] if np.isnan(step) else palette[int(step)] for step in at]
 
     def unsure(self, cells: pd.DataFrame) -> NDArray[np.bool_]:
-        """Which values tell nothing."""
+        """Return which values are useless."""
         if self.hides is None:
             return np.zeros(len(cells), bool)
         return cells[self.hides.column].to_numpy(float) > self.hides.most
 
 
 def steps_over(values: FloatArray) -> tuple[float, ...]:
-    """Marks of ``_CLASSES`` steps that hold about as many of some finite values (n,), with as few digits as suffice.
+    """Return marks of ``_CLASSES`` steps that contain about equally many of some finite values (n,), with few digits.
 
-    So every colour is on the map, whatever the range. Where too many values are the same, steps are equally wide.
+    Every colour is then on the map, whatever the range. If too many values are equal, steps are equally wide.
     """
     even = np.quantile(values, np.linspace(0, 1, _CLASSES + 1))
     low, high = float(even[0]), float(even[-1])
-    if high - low < _SAME * abs(high):  # all about the same: a step to each side, so that there is a scale
+    if high - low < _SAME * abs(high):  # the values are almost equal; one step to each side makes a scale
         low, high = low - _SAME * abs(low) - _ODD, high + _SAME * abs(high) + _ODD
     if (np.diff(even) <= _ODD * abs(high)).any():
         even = np.linspace(low, high, _CLASSES + 1)
-    near = np.minimum(np.diff(even)[:-1], np.diff(even)[1:])  # of the smaller step at each inner mark
+    near = np.minimum(np.diff(even)[:-1], np.diff(even)[1:])  # the smaller of the two steps at each inner mark
     for digits in range(-math.floor(math.log10(high - low)) - 1, 12):
         unit = 10.0**-digits
         first, last = math.floor(low / unit + _ODD) * unit, math.ceil(high / unit - _ODD) * unit
@@ -308,7 +311,7 @@ def steps_over(values: FloatArray) -> tuple[float, ...]:
 
 
 def names(cells: pd.DataFrame) -> dict[str, str]:
-    """The name of each cell: its borough and a number, where it is public which cells have sales."""
+    """Return the name of each cell: its borough and a number, if it is public which cells have sales."""
     if "borough" not in cells:
         return {cell: cell for cell in cells["cell"]}
     borough = cells["borough"].where(cells["borough"].fillna("") != "", "No sales")
@@ -317,7 +320,7 @@ def names(cells: pd.DataFrame) -> dict[str, str]:
 
 
 def legend(layer: Layer, hatched: bool) -> str:
-    """A colour bar with units, or a swatch for each name, as HTML; ``hatched``: and what hatching means."""
+    """Return a colour bar with units, or a swatch for each name, as HTML; ``hatched``: with the meaning of hatching."""
     if layer.names:
         return "".join(
             f'<div style="font-size:.85rem"><span aria-hidden="true" class="swatch" style="background:{colour}"></span>'
@@ -350,7 +353,7 @@ def _swatch_of_grey(meaning: str) -> str:
 
 
 def value_text(value: float, layer: Layer) -> str:
-    """A value as a tooltip writes it, with its unit."""
+    """Return a value with its unit, as a tooltip writes it."""
     if np.isnan(value):
         return "no sale here"
     if layer.names:
@@ -359,7 +362,7 @@ def value_text(value: float, layer: Layer) -> str:
 
 
 def mark_text(value: float, layer: Layer) -> str:
-    """A value as a legend writes it, which names the unit itself."""
+    """Return a value without its unit, as a legend writes it."""
     if layer.unit == "GBP":
         return f"£{value / 1000:,.0f}k"
     if layer.unit == TIMES:
@@ -371,32 +374,32 @@ def mark_text(value: float, layer: Layer) -> str:
 
 
 def times(factor: float) -> str:
-    """How many times a value may be too high or too low: 1.07, 1.9, 12."""
+    """Return how many times a value may be too high or too low, such as 1.07, 1.9 or 12."""
     return text.number(factor, 3 if factor < _NEAR else 2)
 
 
 def mercator(degrees: FloatArray) -> FloatArray:
-    """Points (n, 2) on a world of width 1, from longitudes and latitudes in degrees."""
+    """Return points (n, 2) on a map of the Earth with width 1, from longitudes and latitudes in degrees."""
     longitude, latitude = degrees.T
     return np.column_stack([longitude / 360, np.arctanh(np.sin(np.radians(latitude))) / (2 * np.pi)])
 
 
 def hatched(cells: Iterable[str]) -> list[Segment]:
-    """Parallel lines from edge to edge of cells, as pairs of [longitude, latitude]; they meet those of neighbours."""
+    """Return parallel lines across cells as pairs of [longitude, latitude]; lines of neighbours meet."""
     outlines = rings(cells)
     if not outlines:
         return []
-    apart = float(np.ptp(np.subtract(*mercator(outlines[0]).T))) / _ACROSS  # all cells of a map are about as large
+    apart = float(np.ptp(np.subtract(*mercator(outlines[0]).T))) / _ACROSS  # all cells of a map are about equally large
     return [segment for ring in outlines for segment in _across(ring, apart)]
 
 
 def rings(cells: Iterable[str]) -> list[FloatArray]:
-    """Outlines of cells, each a ring of longitudes and latitudes (k, 2)."""
+    """Return the outlines of cells, each a ring of longitudes and latitudes (k, 2)."""
     return [np.array(h3.cell_to_boundary(cell))[:, ::-1] for cell in cells]
 
 
 def _across(ring: FloatArray, apart: float) -> Iterator[Segment]:
-    """Where lines of constant x - y = k apart cross a convex ring (k, 2)."""
+    """Yield where lines of constant x - y = k apart cross a convex ring (k, 2)."""
     points = mercator(ring)
     at = np.subtract(*points.T) / apart
     after, there = np.roll(at, -1), np.roll(ring, -1, axis=0)

@@ -1,4 +1,4 @@
-"""Controls that several rooms share: drop-downs, sliders and their grids. No streamlit here."""
+"""Controls that several pages share: drop-downs, sliders and their values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATH_DELTAS = (1e-5, 1e-4, 0.001, 0.005, 0.01, 0.05, 0.1)
 
 
 def neighbours(grid: Sequence[float], value: float) -> list[float]:
-    """The next value of a slider and the one before; none beside a value that it does not offer."""
+    """Return the next value of a slider and the previous one; [] for a value that it does not offer."""
     if value not in grid:
         return []
     at = grid.index(value)
@@ -32,27 +32,28 @@ def neighbours(grid: Sequence[float], value: float) -> list[float]:
 
 
 def of_datasets(key: str, exhibits: Iterable[Exhibit]) -> Menu[str]:
-    """A drop-down of datasets, by their titles."""
+    """Return a drop-down of data sets by title."""
     return menu("Dataset", key, {exhibit.name: exhibit.title for exhibit in exhibits})
 
 
 def whole(grid: Sequence[float]) -> tuple[float, ...]:
-    """The grid with whole numbers as such: a slider, and so an address, then writes 25 and not 25.0."""
+    """Return the values with whole numbers as such, so that slider and address write 25 and not 25.0."""
     return tuple(int(value) if value == int(value) else value for value in grid)
 
 
 def lengthscale_key(exhibit: Exhibit) -> str:
-    """Parameter of the lengthscale: datasets with inputs in one unit share it, if they open with the same."""
+    """Return the parameter of the lengthscale. Data sets share it if their inputs have one unit and one default."""
     first = next(each for each in EXHIBITS.values() if each.unit == exhibit.unit)
     shared = exhibit.lengthscale == first.lengthscale and set(exhibit.lengthscales) <= set(first.lengthscales)
     return f"lengthscale_{exhibit.unit if shared else exhibit.name}"
 
 
 def mechanisms(name: str) -> tuple[str, ...]:
-    """Mechanisms that pages draw a dataset with, the default first, in which every control moves the noise.
+    """Return the mechanisms with which pages draw a data set, the default first; with it, every control affects the
+    noise.
 
-    It is refined cloaking where its plan takes at most two seconds, and cloaking where there are very many records.
-    There, only those that add noise once are offered: measuring in stages takes seconds a draw.
+    The default is refined cloaking if its plan takes at most two seconds, and cloaking for very many records. For
+    these, only mechanisms that add noise once are offered, because measuring in stages takes seconds for each release.
     """
     if exhibit(name).smooth_only:
         return "cloaking", *(each for each in MECHANISM.titles if each != "cloaking" and not Design(each).in_stages)
@@ -60,7 +61,7 @@ def mechanisms(name: str) -> tuple[str, ...]:
 
 
 def lengthscale(name: str) -> Slider[float]:
-    """Of a dataset's first input."""
+    """Return the slider of the lengthscale along a data set's first input."""
     shipped = exhibit(name)
     return Slider(
         lengthscale_key(shipped),
@@ -72,7 +73,9 @@ def lengthscale(name: str) -> Slider[float]:
 
 
 def path_controls(r: float, sigma: float, prefix: str = "") -> tuple[Slider[float], Slider[float]]:
-    """Square root of the ridge, and scale of released paths; ``prefix`` sets pages that open otherwise apart."""
+    """Return sliders for the root of the ridge and the scale of released paths; ``prefix`` distinguishes pages with
+    other defaults.
+    """
     ridge = Slider(
         f"{prefix}r",
         "r: more accurate ⟷ more private",

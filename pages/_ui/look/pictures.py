@@ -1,4 +1,4 @@
-"""Pictures on a page: the figure, its caption and table, and its picture to take along."""
+"""Pictures on a page: the figure, its caption, its table, and its export figure."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from pages._ui.look.maps import Layer
 from pages._ui.look.plots import axis
 from pages._ui.work import cached
 
-_TITLE: ContextVar[str] = ContextVar("title", default="")  # of the screen: the page's headline sentence
-_LATER: ContextVar[list[Callable[[], None]]] = ContextVar("later")  # what shows the opened pictures
+_TITLE: ContextVar[str] = ContextVar("title", default="")  # title of the screen's pictures: the headline sentence
+_LATER: ContextVar[list[Callable[[], None]]] = ContextVar("later")  # functions that draw the opened pictures
 PUBLISHED, SCREEN = "What may be published", "The screen, stamped"
 _SHAPE_TITLES = {f"{shape.width:,} × {shape.height:,} px": shape for shape in SHAPES}
 _NONE_TO_PUBLISH = (
@@ -47,13 +47,13 @@ class Public:
 
 
 class Drawn(NamedTuple):
-    """How a figure is drawn as a picture.
+    """How a figure is drawn as an export figure.
 
     Attributes:
-        screen: as on the screen.
-        caption: of that, a sentence.
-        about: of the release; None where nothing may be published.
-        public: from the release alone; None where the screen shows nothing else, so that it needs no stamp.
+        screen: drawing as on the screen.
+        caption: a sentence below it.
+        about: description of the release; None if nothing may be published.
+        public: drawing from the release alone; None if the screen shows nothing else and needs no stamp.
     """
 
     screen: Drawing
@@ -63,7 +63,7 @@ class Drawn(NamedTuple):
 
 
 def of_figure(figure: go.Figure, caption: str, public: Public | None) -> Drawn:
-    """Of a plotly figure."""
+    """Return how a plotly figure is drawn."""
     screen = redrawn.of_figure(figure)
     if public is None:
         return Drawn(screen, caption)
@@ -72,29 +72,29 @@ def of_figure(figure: go.Figure, caption: str, public: Public | None) -> Drawn:
 
 
 def as_it_is(figure: go.Figure, about: About) -> Public:
-    """Of a figure without true data: all of it."""
+    """Return the publishable form of a figure without true data, which is the figure itself."""
     return Public(lambda: figure, about)
 
 
 def set_title(headline: str) -> None:
-    """The title of pictures of this screen: the first of the page's headline sentences, which says what it finds."""
+    """Set the title of pictures of this screen: the first headline sentence, which states the result."""
     _TITLE.set(headline)
 
 
 def begin() -> None:
-    """A page begins."""
+    """Begin a page."""
     _TITLE.set("")
     _LATER.set([])
 
 
 def finish() -> None:
-    """A page has drawn all its controls: its address is whole, and the opened pictures can be made."""
+    """Draw the opened pictures, once a page has drawn all its controls and its address is complete."""
     for show in _LATER.get():
         show()
 
 
 def button(key: str, made: Callable[[], Drawn]) -> None:
-    """The button, and once it is open the picture with its downloads."""
+    """Draw the button, and once it is open the picture with its downloads."""
     with st.popover(
         "Picture", type="tertiary", icon=":material/image:", key=f"picture_{key}", on_change="rerun"
     ) as box:
@@ -103,10 +103,10 @@ def button(key: str, made: Callable[[], Drawn]) -> None:
 
 
 def written(drawn: Drawn, title: str, publish: bool, shape: Shape, address: str, kind: Kind = "svg") -> bytes:
-    """The picture as a file; ``title``: of the screen.
+    """Return the picture as a file; ``title`` is that of the screen.
 
     Raises:
-        ValueError: nothing of it may be published.
+        ValueError: nothing of the figure may be published.
     """
     day = datetime.now(UTC).date()
     if not publish:
@@ -153,11 +153,12 @@ def _show(key: str, made: Callable[[], Drawn], spot: DeltaGenerator) -> None:
 
 
 _HEXAGON = "hexagon"  # in the address
-_MOST_ROWS = 2000  # of an HTML table
+_MOST_ROWS = 2000  # largest number of rows of an HTML table
 _PANELS, _ROW = (1600, 640), 3  # px of a row of several drawings, which shrink to the page; how many it has
 _FRAME = (600, 500)  # px of a moving map
-PLAYED = "body:has(.player-play:checked, .player-pause:checked)"  # a page whose player is not at its first choice
-_CALM = 2.0  # seconds of a frame where a browser wants reduced motion
+# Selects a page whose player is not at its first choice
+PLAYED = "body:has(.player-play:checked, .player-pause:checked)"
+_CALM = 2.0  # seconds for which a frame is shown if a browser wants reduced motion
 
 
 def chart(
@@ -170,21 +171,23 @@ def chart(
     caption: str | None = None,
     **options: Any,
 ) -> None:
-    """A plotly figure in the page's theme, with its caption, table and picture.
+    """Draw a plotly figure in the page's theme, with its caption, table and export figure.
 
     Args:
-        alt: its description with values and trend, for screen readers and the picture.
-        public: its form without true data; None: true data are in all of it.
-        numbers: of its table, where they stand on the page too; else those drawn.
-        action: of a click on it, a sentence; left out of its picture.
-        caption: what to see in it, one sentence, below it; "" for nothing. None shows the description there.
+        figure: the figure.
+        key: key of the chart.
+        alt: description with values and trend, for screen readers and the export figure.
+        public: its form without true data; None if all of it contains true data.
+        numbers: rows of its table, if the page has them elsewhere too; None for the numbers drawn.
+        action: sentence about what a click does; it is left out of the export figure.
+        caption: sentence below it that says what to see; "" for none. None shows the description instead.
     """
 
     def rows() -> pd.DataFrame:
         return tables.of_figure(figure, true_data=public is None) if numbers is None else numbers
 
     enlarged = plots.enlarge(figure) if settings.is_lesson() else figure
-    # plotly's own camera would save true data without a word that they are
+    # plotly's own camera would save true data without a mark
     config = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"]}
     with _with_names_above(enlarged, key):
         called = plots.alt_text(figure, None if caption is None else alt)
@@ -194,7 +197,7 @@ def chart(
 
 
 def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
-    """The container of a chart: in a small window the names of its lines are above it, and their margin is hidden."""
+    """Return the container of a chart; in small windows names of lines are above it, and their margin is hidden."""
     named = plots.ends_of(figure)
     if not named:
         return st.container()
@@ -208,7 +211,9 @@ def _with_names_above(figure: go.Figure, key: str) -> DeltaGenerator:
 
 
 def table(rows: pd.DataFrame, key: str | None = None) -> None:
-    """Rows on screen, rounded to meaningful digits, nothing where there is no number; the download has all."""
+    """Draw rows on screen, rounded to meaningful digits and empty where there is no number; the download has all
+    digits.
+    """
     numbers = {name: st.column_config.NumberColumn(format=each) for name, each in tables.decimals_of(rows).items()}
     st.dataframe(rows, hide_index=True, key=key, column_config=numbers, placeholder="")
 
@@ -225,14 +230,18 @@ def panels(
     of: Hashable,
     are_maps: bool = False,
 ) -> None:
-    """Several drawings beside each other, at the same scale, with one caption, table and picture.
+    """Draw several drawings side by side at the same scale, with one caption, table and export figure.
 
     Args:
-        below: their legend.
-        about: of the releases, where no true data are drawn; else None.
-        caption: as of ``chart``.
-        of: the settings that determine the drawings.
-        are_maps: whether each is about as tall as wide.
+        rows: the drawings.
+        below: drawing of their legend.
+        key: key of the picture.
+        alt: description for screen readers.
+        numbers: rows of the table.
+        about: description of the releases if no true data are drawn; otherwise None.
+        caption: see ``chart``.
+        of: settings that determine the drawings.
+        are_maps: whether each drawing is about as tall as wide.
     """
     drawing, dark = Drawing(panels=tuple(rows), legend=below, is_tall=are_maps), st.context.theme.type == "dark"
     with st.container(key=f"panels_{key}"):
@@ -242,14 +251,14 @@ def panels(
 
 
 def _inline(drawing: Drawing, alt: str, key: str, of: Hashable, dark: bool) -> str:
-    """Several drawings as SVG within a page, light text where the page is dark; the last three determine it."""
+    """Return several drawings as SVG for a page, with light text if the page is dark."""
     (width, height), ink = _PANELS, "#e8e8e8" if dark else "#1a1a1a"
     rows = -(-len(drawing.panels) // _ROW)
     return sheet.inline(drawing, width, height * rows, title=alt, type_=20.0, ink=ink)
 
 
 def _caption(key: str, caption: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], Drawn]) -> None:
-    """Caption, if there is one, and on a click the table and the picture to take along."""
+    """Draw the caption, if there is one, and on a click the table and the export figure."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"below_{key}"):
         if caption:
             st.caption(caption)
@@ -262,7 +271,9 @@ def _caption(key: str, caption: str, numbers: Callable[[], pd.DataFrame], drawn:
 
 
 def _html_table(rows: pd.DataFrame) -> None:
-    """Rows as an HTML table, which any screen reader can read cell by cell; very many as a grid, which scrolls."""
+    """Draw rows as an HTML table, which screen readers can read cell by cell; very many rows as a grid, which
+    scrolls.
+    """
     if len(rows) > _MOST_ROWS:
         table(rows)
     else:
@@ -280,15 +291,16 @@ def hexagon_map(
     more: str = "",
     caption: str | None = None,
 ) -> None:
-    """A map with its legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom.
+    """Draw a map with legend and table; a click picks a hexagon for ``pick_hexagon``. A fixed key keeps pan and zoom.
 
     Args:
-        cells: one row a hexagon.
-        kind: of layer, for the deck.
+        cells: a row for each hexagon.
+        layer: the quantity that is shown.
+        kind: kind of the layer, which identifies the deck.
         boroughs: whether it is public which hexagons have sales.
-        about: of the release; a layer that is not private has no picture to publish all the same.
-        more: the rest of its description.
-        caption: as of ``chart``.
+        about: description of the release. A layer with true data has no export figure to publish in any case.
+        more: further sentences of its description.
+        caption: see ``chart``.
     """
 
     def on_click() -> None:
@@ -297,7 +309,7 @@ def hexagon_map(
             session.move({_HEXAGON: maps.names(cells)[clicked[0]["cell"]]})
 
     alt = f"Each hexagon of London, coloured by {axis(layer.title.lower(), layer.unit)}. {more}".strip()
-    with st.container(key=f"framed_{key}"):  # where there is room, the legend stands beside the map
+    with st.container(key=f"framed_{key}"):  # the legend is next to the map if there is room
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", maps.boroughs) if boroughs else None
             telephone = "Mobi" in (st.context.headers.get("User-Agent") or "")  # its names would be too small
@@ -326,13 +338,14 @@ def moving_map(
     *,
     of: Hashable,
 ) -> None:
-    """Frames of a map in the same colours, one after another while a player's Play is checked, with its legend.
+    """Draw an animation of a map in the same colours, which runs while a player's Play is checked, with its legend.
 
     Args:
-        cells: one row a hexagon.
+        cells: a row for each hexagon.
+        layer: the quantity that is shown.
         frames: values (frames, hexagons).
-        about: of the numbers, none of which is true data.
-        seconds: that a frame is shown for; more where a browser wants reduced motion.
+        about: description of the numbers, which include no true data.
+        seconds: time for which a frame is shown; longer if a browser wants reduced motion.
         of: the settings that determine the frames.
     """
     around = cached.value("Drawing the boroughs", maps.boroughs)
@@ -351,12 +364,14 @@ def moving_map(
 def _strip(
     cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: maps.Boroughs, key: str, of: Hashable
 ) -> bytes:
-    """The frames as one bitmap; the last two arguments determine it."""
+    """Return the frames as one bitmap, which the last two arguments determine."""
     return redrawn.strip(cells, layer, frames, around, *_FRAME)
 
 
 def _frames_style(key: str, strip: bytes, count: int, seconds: float) -> str:
-    """A strip of frames behind a window of one; it moves on while Play is checked, and holds while Pause is."""
+    """Return a style sheet that moves a strip of frames behind a window while Play is checked, and holds it on
+    Pause.
+    """
     image, window, (width, height) = base64.b64encode(strip).decode(), f".moving.{key}", _FRAME
     return (
         f"<style>{window} {{ --frame: {seconds:g}s; }} "
@@ -371,7 +386,7 @@ def _frames_style(key: str, strip: bytes, count: int, seconds: float) -> str:
 
 
 def pick_hexagon(cells: pd.DataFrame) -> str | None:
-    """The hexagon that was clicked or is named here, with its row of the table."""
+    """Return the hexagon that was clicked or is named here, and show its row of the table."""
     by_name = {name: cell for cell, name in maps.names(cells).items()}
     label = "Hexagon: click one, or type its borough"
     name = settings.value_of(Search(_HEXAGON, label, options=list(by_name), section=HERE))
@@ -390,15 +405,17 @@ def clickable(
     numbers: pd.DataFrame | None = None,
     caption: str | None = None,
 ) -> None:
-    """A chart with points to click, ``action`` in a sentence; the callback reads them from the session."""
+    """Draw a chart with points to click; ``action`` is a sentence about it. The callback reads the points from the
+    session.
+    """
     options: Any = {"on_select": on_click, "selection_mode": "points"}
     chart(figure, key, alt, numbers=numbers, action=action, caption=caption, **options)
 
 
 def clicked(key: str) -> list[Any] | None:
-    """The customdata of the clicked point of such a chart; None if it has none.
+    """Return the customdata of the clicked point of such a chart; None if there is none.
 
-    A row of an array comes back from plotly as an object with numbers for keys, one of a list as a list.
+    A row of an array comes back from plotly as an object with numbers as keys; one of a list as a list.
     """
     points = session.control(key)["selection"]["points"]
     row = points[0].get("customdata") if points else None

@@ -1,4 +1,4 @@
-"""A pinned setting: a page's own link, kept in its address as ``pin=page?epsilon=1&...``. Settings, never data."""
+"""Pinned settings: a page's own link, kept in its address as ``pin=page?epsilon=1&...``. They contain no data."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ S = TypeVar("S", bound=Settings)
 
 
 def pinned(page: str, kind: type[S], dataset: str) -> S | None:
-    """The pinned settings of this page; None if there are none, or the page says why they cannot be used.
+    """Return the pinned settings of this page; None if there are none, or if the page says why they cannot be used.
 
     Args:
-        page: its file.
-        kind: settings with a ``dataset``.
-        dataset: on screen.
+        page: file name of the page.
+        kind: class of settings with a ``dataset``.
+        dataset: data set on screen.
     """
     raw = st.query_params.get(PIN, "")
     file, _, query = raw.partition("?")
@@ -44,7 +44,7 @@ def pinned(page: str, kind: type[S], dataset: str) -> S | None:
 
 
 def buttons(page: str) -> None:
-    """Pin the current settings; where some are pinned, also unpin them."""
+    """Draw a button that pins the current settings; if some are pinned, also one that removes them."""
     held = PIN in st.query_params
     with st.container(horizontal=True, key="pin_buttons"):
         st.button(
@@ -64,7 +64,9 @@ def _pin(page: str) -> None:
 
 
 def differences() -> str:
-    """The controls whose values differ from the pinned ones, in a sentence. After all controls have been drawn."""
+    """Return the controls whose values differ from the pinned ones, in a sentence. Call it after all controls are
+    drawn.
+    """
     kept, current = dict(parse_qsl(st.query_params.get(PIN, "").partition("?")[2])), settings.compared()
     keys = [key for key in current if key in kept and kept[key] != current[key]]
     whole = current.keys() <= kept.keys()
@@ -75,11 +77,11 @@ def differences() -> str:
     return f"**Pinned (A)**: {_listed(kept, keys)}; **now (B)**: {_listed(current, keys)}.{rest}"
 
 
-_NO_CHANGE = 1e-4  # relative, below which two computed figures are the same
+_NO_CHANGE = 1e-4  # relative difference below which two computed numbers count as equal
 
 
 def change(a: float, b: float) -> str:
-    """How much larger or smaller B is than A."""
+    """Return how much larger or smaller b is than a."""
     if max(a, b) > text.TWICE * min(a, b):
         return f"B is {text.number(b / a)} times A"
     if abs(b - a) <= _NO_CHANGE * abs(a):

@@ -1,4 +1,4 @@
-"""Parts of all plots: colours, axes, bands, names at the ends of lines."""
+"""Parts that all plots share: colours, axes, bands, names at the ends of lines."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from dpgp_core.table import Dataset
 
 TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
 NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %
-PRIVATE = "#E69F00"  # private release and its noise: band at 22 %; beside other methods, Bayes cloaking
-REFINED = "#6A3D9A"  # beside it: cloaking whose noise is added once, and posterior paths
-SPARSE = "#00735A"  # beside it: the sparse DP-GP
-OTHER = "#CC79A7"  # the method compared with: dashed
+PRIVATE = "#E69F00"  # private release and its noise: band at 22 %; among several methods, Bayes cloaking
+REFINED = "#6A3D9A"  # among several methods: cloaking that adds noise once, and posterior paths
+SPARSE = "#00735A"  # among several methods: the sparse DP-GP
+OTHER = "#CC79A7"  # method for comparison: dashed
 PINNED = "#A65628"  # a pinned setting: dash-dotted
 BINS = "#56B4E9"  # binning, in comparisons of many mechanisms
 RISK = "#D55E00"
 GUARANTEE = "#009E73"
-COLOURS = (PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH)  # of traces that have none of their own
+COLOURS = (PRIVATE, NON_PRIVATE, OTHER, GUARANTEE, RISK, TRUTH)  # colours of traces without one of their own
 
 NOISE_SCALE = "Cividis"
 PREDICTION_SCALE = "Viridis"
@@ -51,12 +51,12 @@ HEIGHT = 470
 _MEDIAN = 50
 _AIR = 0.04  # share of the drawn range that is left free above and below it
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
-LESSON = 17  # px of type that is read from the last row
-_LESSON_HEIGHT = 430  # px of a figure that leaves room for question, answer and epsilon at 1280 x 720
+LESSON = 17  # size of type in px that can be read from the last row
+_LESSON_HEIGHT = 430  # height in px that leaves room for question, headline and epsilon at 1280 x 720
 _LINE, _SMALL = 15, 12  # px between two names, and of their type
-_LETTER = 6.6  # px, about
+_LETTER = 6.6  # approximate width of a letter in px
 _GAP = 6  # px between a line and its name
-_NUMBER = 34  # px to the right of a growth chart, for the numbers of its lines, also in large type
+_NUMBER = 34  # px to the right of a growth chart for the numbers of its lines, in large type too
 _ABOVE = 6  # px between a row and the name above it
 _NEAR = 10  # px between an upright axis's marks and its title: the page's theme has 24, which a telephone lacks
 _LITTLE = 20  # px above a picture without a legend
@@ -75,8 +75,8 @@ TEMPLATE = go.layout.Template(
         "colorscale": {"sequential": PREDICTION_SCALE, "sequentialminus": NOISE_SCALE, "diverging": "PuOr_r"},
         "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
         "hovermode": "closest",
-        "hoverlabel": {"namelength": -1},  # names are told whole
-        "dragmode": False,  # a swipe scrolls the page; zoom by the buttons above a chart
+        "hoverlabel": {"namelength": -1},  # names are shown in full
+        "dragmode": False,  # a swipe scrolls the page; the buttons above a chart zoom
         "barmode": "overlay",
     },
     data={"heatmap": [{"colorbar": _COLOUR_BAR}]},
@@ -84,17 +84,17 @@ TEMPLATE = go.layout.Template(
 
 
 def axis(name: str, unit: str) -> str:
-    """Axis title with the unit."""
+    """Return an axis title with the unit."""
     return f"{name} [{unit}]" if unit else name
 
 
 def input_axis(data: Dataset) -> str:
-    """Axis title of the first input."""
+    """Return the axis title of the first input."""
     return axis(data.x_names[0], data.x_units[0])
 
 
 def ticked(values: Sequence[float]) -> dict[str, Any]:
-    """Of a logarithmic axis: a number as pages write it at each of the values."""
+    """Return the tick marks of a logarithmic axis, with numbers as pages write them."""
     return {"type": "log", "tickvals": values, "ticktext": [f"{value:g}" for value in values]}
 
 
@@ -108,7 +108,7 @@ def band(
     name: str = "",
     **more: Any,
 ) -> None:
-    """Between two curves (P,); without a name it is not in the legend. ``more`` in plotly's words."""
+    """Draw a band between two curves (P,); without a name it is not in the legend. ``more`` are arguments of plotly."""
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
         y=np.concatenate([high, low[::-1]]),
@@ -126,17 +126,17 @@ def band(
 def draw_line(
     figure: go.Figure, x: Any, y: Any, name: str, colour: str, dash: str = "solid", *, width: float = 2, **more: Any
 ) -> None:
-    """A curve through points (P,); ``width`` in px, ``more`` in plotly's words."""
+    """Draw a curve through points (P,); ``width`` in px, ``more`` are arguments of plotly."""
     look = {"color": colour, "dash": dash, "width": width}
     figure.add_scatter(x=x, y=y, name=name, mode="lines", line=look, **more)
 
 
 def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float, float]) -> None:
-    """The vertical axis shows all curves, and no more; a public bound in sight is a thin line.
+    """Fit the vertical axis to all curves; a public bound within it is drawn as a thin line.
 
     Args:
-        figure: gets range and lines.
-        drawn: values of every curve and band end.
+        figure: figure that gets range and lines.
+        drawn: values of all curves and band ends.
         bounds: public (low, high).
     """
     low, high = _with_air(drawn)
@@ -152,7 +152,7 @@ def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float
 
 
 def _with_air(drawn: Iterable[Any]) -> tuple[float, float]:
-    """The ends of an axis that shows all values."""
+    """Return the ends of an axis that shows all values, with a margin."""
     values = np.hstack([np.asarray(each, float) for each in drawn])
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     air = _AIR * (high - low)
@@ -168,12 +168,14 @@ def centile_lines(
     *,
     labelled: bool = True,
 ) -> None:
-    """A growth chart: a band between the outer centiles, the middle one thick. The axis across ends with them.
+    """Draw a growth chart: a band between the outer centiles, with a thick middle line. The horizontal axis ends with
+    them.
 
     Args:
-        x: where (P,).
+        figure: the figure.
+        x: inputs (P,).
         lines: values (P,) by centile, from the lowest to the highest.
-        labelled: each line has its number beyond its right end, in the margin.
+        labelled: whether each line has its number in the right margin.
     """
     outer = list(lines)
     band(figure, x, lines[outer[0]], lines[outer[-1]], colour, 0.12)
@@ -181,7 +183,8 @@ def centile_lines(
         is_middle = centile == _MEDIAN
         called, width = (name, 2.5) if is_middle else (f"centile {centile}", 1)
         draw_line(figure, x, values, called, colour, width=width, showlegend=is_middle)
-    if labelled:  # a trace of its own: plotly makes a node for each point of one with texts, also where they are empty
+    # A trace of its own, because plotly makes a node for each point of a trace with texts, even for empty ones
+    if labelled:
         figure.add_scatter(
             x=[x[-1]] * len(lines),
             y=[values[-1] for values in lines.values()],
@@ -191,24 +194,26 @@ def centile_lines(
             cliponaxis=False,
             hoverinfo="skip",
             showlegend=False,
-            line={"color": colour},  # of the words in a picture to take along
+            line={"color": colour},  # size of words in an export figure
         )
         figure.update_layout(margin={"r": _NUMBER})
-    figure.update_xaxes(range=[float(x[0]), float(x[-1])])  # else plotly makes room for the numbers inside
+    figure.update_xaxes(range=[float(x[0]), float(x[-1])])  # otherwise plotly makes room for the numbers inside
 
 
 def unit_of_length(unit: str) -> str:
-    """Of a distance along an input with this unit: days, of days since a first."""
+    """Return the unit of a distance along an input with this unit: days if the input is in days since a date."""
     return unit if dates_of(unit) is None else "days"
 
 
 def mark_dates(
     figure: go.Figure, name: str, dates: Dates | None, side: tuple[float, float], along: str = "x"
 ) -> go.Figure:
-    """The same figure with the marks of an axis in dates; a number's axis stays as it is.
+    """Return the figure with dates as marks of an axis; the axis of a number is unchanged.
 
     Args:
-        figure: whose axis runs over days.
+        figure: figure whose axis is in days.
+        name: name of the input.
+        dates: declaration of the dates; None for a number.
         side: first and last day.
         along: which axis, "x" or "y".
     """
@@ -216,26 +221,30 @@ def mark_dates(
         return figure
     try:
         ticks, texts = zip(*marks(*side, dates), strict=True)
-    except (OverflowError, ValueError):  # a file may say anything: no calendar has these days
+    except (OverflowError, ValueError):  # a file may contain anything; these days are in no calendar
         return figure
     return figure.update_layout({f"{along}axis": {"title": name, "tickvals": ticks, "ticktext": texts}})
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
-    """In the look of all figures, with a height in px, and margins, which the page's theme would else set."""
+    """Return a figure in the style of all figures, with height in px, and margins in place of those of the page's
+    theme.
+    """
     figure.update_yaxes(title_standoff=_NEAR)
-    right = max(_MARGIN["r"], figure.layout.margin.r or 0)  # numbers beyond lines' ends have made room
+    right = max(_MARGIN["r"], figure.layout.margin.r or 0)  # numbers at the ends of lines have made room
     return figure.update_layout(template=TEMPLATE, height=height, margin={**_MARGIN, "r": right})
 
 
 def rows_named_inside(figure: go.Figure) -> go.Figure:
-    """A finished picture of rows from top to bottom, their axis reversed, with names above them and not beside it."""
+    """Return a finished figure of rows on a reversed axis with names above the rows instead of next to the axis."""
     figure.update_yaxes(ticklabelposition="inside top", ticklabelshift=_ABOVE, automargin=False)
     return figure.update_layout(margin={"l": 20})
 
 
 def enlarge(figure: go.Figure) -> go.Figure:
-    """For a room: all type at ``LESSON`` px, set in the figure itself, for the page's theme overrides a template's."""
+    """Return the figure for a room: all type at ``LESSON`` px, set in the figure, because the page's theme overrides a
+    template.
+    """
     size = {"size": LESSON}
     titled = {"title": {"font": size}, "tickfont": size}
     figure.update_layout(font=size, legend={"font": size}, hoverlabel={"font": size})
@@ -244,7 +253,7 @@ def enlarge(figure: go.Figure) -> go.Figure:
     figure.update_annotations(font=size)
     figure.update_traces({"colorbar": titled}, selector={"type": "heatmap"})
     figure.update_traces(textfont=size, selector={"type": "scatter"})
-    if figure.layout.showlegend is False:  # names at lines' ends need their room
+    if figure.layout.showlegend is False:  # names at the ends of lines need room
         figure.update_layout(margin={"r": round((figure.layout.margin.r or 0) * LESSON / _SMALL)})
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
@@ -255,14 +264,16 @@ def enlarge(figure: go.Figure) -> go.Figure:
 
 
 def alt_text(figure: go.Figure, description: str | None = None) -> str:
-    """The kind of a picture and its description, for who cannot see it; None where the text below it describes it."""
+    """Return kind and description of a figure for screen readers; without a description if the text below contains
+    it.
+    """
     y, x = (each.title.text or "" for each in (figure.layout.yaxis, figure.layout.xaxis))
     of = f"{y} by {x}" if x and y else x or y or "a picture"
     return f"Chart: {html.unescape(of)}. {description or 'The text below it tells it.'}"
 
 
 def stacked(heights: Iterable[float], gap: float, top: float) -> list[float]:
-    """Ascending heights with a gap between two at least, below the top."""
+    """Return ascending heights with at least this gap between two, below the top."""
     apart = list(heights)
     for at in range(1, len(apart)):
         apart[at] = max(apart[at], apart[at - 1] + gap)
@@ -273,7 +284,7 @@ def stacked(heights: Iterable[float], gap: float, top: float) -> list[float]:
 
 
 class End(NamedTuple):
-    """The end of a line, as a share of the axis from its bottom; its name and its colour."""
+    """End of a line, as a share of the axis from its bottom, with its name and colour."""
 
     share: float
     name: str
@@ -284,16 +295,17 @@ LINE_NAME = re.compile(r'<span style="color:([^"]+)"><b>━</b></span> (.*)')  #
 
 
 def ends_of(figure: go.Figure) -> list[End]:
-    """The ends of a picture's lines that have their names there, from the lowest to the highest."""
+    """Return the ends of lines that have their names there, from the lowest to the highest."""
     matches = [(note.y, LINE_NAME.fullmatch(note.text or "")) for note in figure.layout.annotations]
     return [End(share, html.unescape(mark[2]), mark[1]) for share, mark in matches if mark]
 
 
 def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
-    """The names to the right of a finished picture, at the lines' ends where there is room, else above each other.
+    """Return a finished figure with names to its right, at the ends of the lines if there is room, otherwise stacked.
 
     Args:
-        figure: its height and margins are set.
+        figure: figure with height and margins.
+        ends: the ends of its lines.
     """
     listed = sorted(ends)
     shares = [min(max(share, 0.0), 1.0) for share, *_ in listed]
@@ -323,11 +335,11 @@ def _shifts(figure: go.Figure, shares: Sequence[float], times: float = 1.0) -> l
 
 
 def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go.Figure:
-    """A finished picture whose lines have their names at their right ends, in place of a legend.
+    """Return a finished figure whose lines have names at their right ends instead of a legend.
 
     Args:
-        figure: its vertical axis gets a range, where it has none.
-        names: of a trace -> text, where that differs; "" for none.
+        figure: the figure; its vertical axis gets a range unless it has one.
+        names: text for each name of a trace, if it differs; "" for none.
     """
     axis = figure.layout.yaxis
     if axis.range is None:

@@ -1,4 +1,4 @@
-"""Plotly figures and maps of the pages drawn on axes of matplotlib, for pictures to take along."""
+"""Draw plotly figures and maps of the pages again with matplotlib, for export figures."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _AXIS = "#666666"
-_AIR = 0.05  # share of an axis that is free at its ends, where plotly leaves some too
-_SCALE = 1.3  # of strokes and markers, over those on the screen
-_PILED = ("stack", "relative")  # modes of bars upon each other
+_AIR = 0.05  # share of an axis that is free at its ends, as in plotly
+_SCALE = 1.3  # size of strokes and markers relative to those on the screen
+_PILED = ("stack", "relative")  # modes in which bars are stacked or overlap
 _MARKERS = {"diamond": "D", "triangle-up": "^", "x": "x", "square": "s"}
 _DASHES: dict[str, Any] = {
     "dot": (0, (1, 2)),
@@ -42,7 +42,7 @@ _DASHES: dict[str, Any] = {
     "dashdot": (0, (6, 3, 1.5, 3)),
     "longdash": (0, (10, 4)),
 }
-_STEPS = 64  # of a colour scale
+_STEPS = 64  # steps of a colour scale
 
 
 def of_figure(figure: go.Figure, *, named: bool = True) -> Drawing:
@@ -155,7 +155,7 @@ class _Scale:
             yield from marks(*ends)
 
     def at(self, values: Any) -> FloatArray:
-        """Return values as numbers on the axis; names as their places."""
+        """Return values as numbers on the axis; names become their positions."""
         if self.names:
             places = {name: place for place, name in enumerate(self.names)}
             return np.array([places.get(str(each), np.nan) for each in values])

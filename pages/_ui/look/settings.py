@@ -1,7 +1,7 @@
-"""A page's settings: a frozen dataclass whose fields carry their controls, and the one reader of all of them.
+"""A page's settings: a frozen dataclass whose fields carry their controls, and the functions that read it.
 
-The reader draws a page's sidebar, reads pinned settings and lessons from addresses, and lists all controls for links,
-explanations and tests. Controls below a figure stand by themselves; the address holds them as well.
+They draw a page's sidebar, read pinned settings and lessons from addresses, and list all controls for links,
+explanations and tests. Controls below a figure are not fields; the address contains them as well.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from pages._ui import session
 from pages._ui.look.controls import HERE, SIDE, TOP, Control, as_number
 from pages._ui.session import Slot
 
-_LONGEST_KEPT = 1200  # characters as written in a link; a QR code holds 2,900 of all
-PIN = "pin"  # a setting to compare with, see ``pin``
-_KEPT = ("tour", "lesson", PIN)  # parameters that are no controls
+_LONGEST_KEPT = 1200  # characters in a link; a QR code holds 2,900 in all
+PIN = "pin"  # a setting to compare with; see ``pin``
+_KEPT = ("tour", "lesson", PIN)  # parameters that are not controls
 
 T = TypeVar("T")
 S = TypeVar("S", bound="Settings")
@@ -37,16 +37,16 @@ class ControlState(NamedTuple):
 
     @property
     def written(self) -> str:
-        """In an address."""
+        """Return the value as an address writes it."""
         return self.control.written(self.value)
 
     @property
     def displayed(self) -> Any:
-        """As on screen; where it is left to the page, the page's value: None for nothing."""
+        """Return the value as on screen; if it is left to the page, the page's own; None for none."""
         return (self.written or None) if self.value is None else self.control.widget_value(self.value)
 
     def matches(self, raw: str) -> bool:
-        """Whether an address asks for this value."""
+        """Return whether an address asks for this value."""
         try:
             return bool(self.control.read(as_number(raw)) == self.value)
         except ValueError:
@@ -54,7 +54,7 @@ class ControlState(NamedTuple):
 
 
 CONTROLS: Slot[dict[str, ControlState]] = Slot("stands")  # of this page
-_ADDRESS: ContextVar[Mapping[str, str] | None] = ContextVar("address", default=None)  # being read
+_ADDRESS: ContextVar[Mapping[str, str] | None] = ContextVar("address", default=None)  # address that is being read
 
 
 def carried(
@@ -63,12 +63,13 @@ def carried(
     when: Callable[[Any], bool] = lambda _: True,
     below: Callable[[Any], None] = lambda _: None,
 ) -> Any:
-    """A field of a page's settings.
+    """Return a field of a page's settings with its control.
 
     Args:
-        control: of the field, or a function that makes it from the settings before it.
-        when: of the settings before it, whether it is there; else it is at its default.
-        below: draws notes or buttons below it, of the settings up to it.
+        control: control of the field, or a function that makes it from the settings before it.
+        when: function of the settings before it that says whether the control is shown; otherwise the field has its
+            default.
+        below: function of the settings up to it that draws notes or buttons below the control.
     """
 
     def make(earlier: Any) -> Control[Any]:
@@ -79,11 +80,11 @@ def carried(
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """The base of all pages' settings: no control."""
+    """Base class of all pages' settings, without controls."""
 
 
 def chosen(kind: type[S]) -> S:
-    """A page's settings by its controls, which are drawn; or by the address that is being read."""
+    """Return a page's settings from its controls, which are drawn, or from the address that is being read."""
     earlier = SimpleNamespace()
     for each in fields(kind):
         control = each.metadata["control"](earlier)
@@ -96,13 +97,13 @@ def chosen(kind: type[S]) -> S:
 
 
 def untouched(kind: type[S]) -> S:
-    """A page's settings while no control is moved."""
+    """Return a page's settings while no control has been moved."""
     with reading({}):
         return chosen(kind)
 
 
 def every(kind: type[Settings]) -> list[Control[Any]]:
-    """All controls that such settings may have, as they are while none is moved."""
+    """Return all controls that such settings may have, while none has been moved."""
     earlier, controls = SimpleNamespace(), []
     for each in fields(kind):
         controls.append(each.metadata["control"](earlier))
@@ -111,10 +112,11 @@ def every(kind: type[Settings]) -> list[Control[Any]]:
 
 
 def value_of(control: Control[T]) -> T:
-    """The value of a control. It is drawn, unless an address is read: controls absent from that are untouched.
+    """Return the value of a control, which is drawn unless an address is read; controls absent from it have their
+    defaults.
 
     Raises:
-        ValueError: the address that is read asks for a value that is not offered.
+        ValueError: the address asks for a value that is not offered.
     """
     if (read := _ADDRESS.get()) is not None:
         return control.read(read[control.key]) if control.key in read else control.default
@@ -125,7 +127,7 @@ def value_of(control: Control[T]) -> T:
 
 
 def current(control: Control[T]) -> T:
-    """The value of a control that this page has drawn in its body; its default where it has not."""
+    """Return the value of a control that this page has drawn in its body; its default otherwise."""
     found = CONTROLS.get({}).get(control.key)
     value: T = control.default if found is None else found.value
     return value
@@ -133,7 +135,7 @@ def current(control: Control[T]) -> T:
 
 @contextmanager
 def reading(address: Mapping[str, str]) -> Iterator[None]:
-    """In here controls are not drawn, and have their values from an address."""
+    """Take the values of controls from an address within this block, without drawing them."""
     before = _ADDRESS.set(address)
     try:
         yield
@@ -142,17 +144,17 @@ def reading(address: Mapping[str, str]) -> Iterator[None]:
 
 
 _BELOW, _MORE = "below", "more"
-_PLACES: ContextVar[dict[str, DeltaGenerator]] = ContextVar("places")  # of this page, by section
+_PLACES: ContextVar[dict[str, DeltaGenerator]] = ContextVar("places")  # containers of this page, by section
 
 
 def begin() -> None:
-    """A page begins: it has no controls yet, and its folded controls go below all that are in sight."""
+    """Begin a page without controls, with folded controls below all visible ones."""
     CONTROLS.put({})
     _PLACES.set({name: st.sidebar.container() for name in (TOP, SIDE, _BELOW)})
 
 
 def container(name: str) -> AbstractContextManager[Any]:
-    """Where to draw: a part of the sidebar, the current container, or under a title folded away for more."""
+    """Return where to draw: a part of the sidebar, the current container, or a folded section under More."""
     if name == HERE:
         return nullcontext()  # a container of its own would take half of a row
     places = _PLACES.get()
@@ -165,7 +167,7 @@ def container(name: str) -> AbstractContextManager[Any]:
 
 
 def is_lesson() -> bool:
-    """Whether the page is shown to a room (``?lesson=1``): large type, epsilon in sight, answers closed."""
+    """Return whether the page is shown to a room (``?lesson=1``): large type, epsilon in sight, answers closed."""
     return st.query_params.get("lesson") == "1"
 
 
@@ -175,37 +177,39 @@ def present() -> None:
 
 
 def leave_out(name: str) -> None:
-    """Take a parameter out of the address, and out of those carried to other pages."""
+    """Remove a parameter from the address, and from those kept for other pages."""
     st.query_params.pop(name, None)
     session.CARRIED.put({key: value for key, value in session.CARRIED.get({}).items() if key != name})
 
 
 def has_control(key: str) -> bool:
-    """Whether this page has drawn such a control."""
+    """Return whether this page has drawn such a control."""
     return key in CONTROLS.get({})
 
 
 def compared() -> dict[str, str]:
-    """Every effective value of this page that is no matter of looks, to be pinned."""
+    """Return every effective value of this page that does not only affect the display, to be pinned."""
     return {key: each.written for key, each in CONTROLS.get({}).items() if each.written and not each.control.looks}
 
 
 def address() -> dict[str, str]:
-    """Every effective value of this page: at this address a fresh browser shows the same, whatever the defaults."""
+    """Return every effective value of this page. A fresh browser shows the same at this address, even if defaults
+    change.
+    """
     kept = {key: value for key in _KEPT if (value := st.query_params.get(key)) and fits(value)}
     return kept | {key: each.written for key, each in CONTROLS.get({}).items() if each.written}
 
 
 def link() -> str:
-    """The whole address of this state, once all controls have been drawn."""
+    """Return the whole address of this state, once all controls have been drawn."""
     return f"{st.context.url or ''}?{urlencode(address())}"
 
 
 def fits(value: str) -> bool:
-    """Whether a parameter that is no control leaves room for the others in a link, and in its QR code."""
+    """Return whether a parameter that is not a control leaves room for the others in a link, and in its QR code."""
     return len(quote(value)) <= _LONGEST_KEPT
 
 
 def reset() -> None:
-    """Callback: every control of this page at its default."""
+    """Callback: set every control of this page to its default."""
     session.move({key: each.control.widget_value(each.control.default) for key, each in CONTROLS.get({}).items()})

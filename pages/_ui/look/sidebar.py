@@ -1,4 +1,4 @@
-"""Settings in the sidebars of several pages, and the budget that they spend together."""
+"""Settings in the sidebars of several pages, and the budget that they spend."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from pages._ui.work import cached
 
 
 def spent(dataset_name: str, *made: tuple[object, Guarantee], free: str = "") -> None:
-    """Sidebar: the budget spent on screen, and by all releases about the same people that this session has looked at.
+    """Draw the budget spent on screen, and by all releases about the same people that this session has looked at.
 
     Args:
-        dataset_name: as on pages; totals are kept for its family (``datasets.family``).
-        made: (settings, guarantee) of every release on screen, the page's own first.
-        free: a sentence about controls that cost nothing.
+        dataset_name: name of the data set; totals are kept for its family (``datasets.family``).
+        made: settings and guarantee of every release on screen, the page's own first.
+        free: sentence about controls that cost no privacy.
     """
     earlier = session.RELEASES.get({})
     here = {repr(settings): guarantee for settings, guarantee in made}
@@ -55,7 +55,7 @@ def _together(guarantees: Sequence[Guarantee], delta: float) -> str:
 
 
 def _session_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
-    """The cost of separate releases of all settings. The pictures themselves use numbered draws."""
+    """Return what separate real releases of all settings would cost; the figures themselves use simulated releases."""
     mixed = len({each.protects for each in guarantees}) > 1
     return (
         f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same people, "
@@ -74,12 +74,12 @@ class Promise(Settings):
 
     @property
     def draw(self) -> Draw:
-        """The first draw at that budget."""
+        """First simulated release at this budget."""
         return Draw(epsilon=float(self.epsilon), delta=float(self.delta))
 
 
 def delta_fits(chosen: Any, records: int | None = None) -> None:
-    """Say where delta is above 1 / n: then giving one whole record away may keep the promise."""
+    """Warn if delta exceeds 1 / n, because publishing one whole record may then satisfy the guarantee."""
     delta, records = float(chosen.delta), cached.dataset(chosen.dataset).n if records is None else records
     if delta * records > 1:
         st.warning(
@@ -89,7 +89,7 @@ def delta_fits(chosen: Any, records: int | None = None) -> None:
 
 
 def draw_again(_: Any) -> None:
-    """A button for the next draw."""
+    """Draw a button for the next simulated release."""
     st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
 
 
@@ -98,7 +98,7 @@ def _next_draw() -> None:
 
 
 def hall_fits(chosen: Any) -> None:
-    """Say where Hall's formula is chosen that it promises nothing above epsilon 1."""
+    """Warn if Hall's formula is chosen above epsilon 1, where it guarantees nothing."""
     if chosen.calibration == "hall" and chosen.epsilon > 1:
         st.warning(
             f"Hall's formula is proven up to epsilon = 1 only. At epsilon = {chosen.epsilon:g} it is no promise: "
@@ -125,7 +125,7 @@ def _no_promise(chosen: Any) -> None:
 
 
 def kernels(chosen: Any) -> Menu[str]:
-    """Kernels of a data set: rough ones only where they are quick."""
+    """Return the kernels for a data set; rough ones only if they are quick."""
     return offers.KERNEL.among(["EQ"]) if exhibit(chosen.dataset).smooth_only else offers.KERNEL
 
 
@@ -147,7 +147,7 @@ SHRINKAGE = Switch(
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSettings(Promise):
-    """The sidebar of a page that releases a curve or map."""
+    """Sidebar of a page that shows a release as a curve or a map."""
 
     delta: float = carried(replace(offers.PROMISED, section=SIDE))
     dataset: str = carried(offers.CURVE, below=delta_fits)
@@ -167,12 +167,12 @@ class ReleaseSettings(Promise):
 
     @property
     def model(self) -> Model:
-        """Stage 1."""
+        """Settings of stage 1."""
         return Model(self.dataset, self.kernel, float(self.lengthscale), float(self.noise))
 
     @property
     def draw(self) -> Draw:
-        """Stage 3; settings that the mechanism does not have are at their only value."""
+        """Settings of stage 3; those that the mechanism lacks have their only value."""
         return replace(
             super().draw,
             calibration="analytic" if self.mechanism in ANALYTIC else self.calibration,
@@ -183,13 +183,13 @@ class ReleaseSettings(Promise):
 
     @property
     def design(self) -> Design:
-        """Stage 2."""
+        """Settings of stage 2."""
         focus = self.focus if _is_aimed(self) else "records"
         return Design(mechanism=self.mechanism, objective=self.objective, focus=focus)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MapSettings(ReleaseSettings):
-    """The same of a map."""
+    """Sidebar of a page with a map."""
 
     dataset: str = carried(offers.MAP, below=delta_fits)

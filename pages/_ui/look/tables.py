@@ -1,4 +1,4 @@
-"""The numbers of figures as tables, and their digits."""
+"""Tables of the numbers of figures, and how many digits they have."""
 
 from __future__ import annotations
 
@@ -18,38 +18,40 @@ import plotly.graph_objects as go
 DIGITS = 3  # on screen
 _DIGITS = 6
 _DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
-NOT_PRIVATE = "not private"  # marks a trace with true data (its ``meta``), and the name of its column
+NOT_PRIVATE = "not private"  # marks a trace with true data (in its ``meta``), and the name of its column
 
 
 def of_figure(
     *figures: go.Figure, true_data: bool = False, more: Mapping[str, np.ndarray] | None = None
 ) -> pd.DataFrame:
-    """The numbers of figures, one row a point, a column a line, end of a band or bar; of a heat map one row a tile.
+    """Return the numbers of figures: a row for each point, a column for each line, band end or bar; for heat maps a row
+    for each tile.
 
-    Points elsewhere than the lines have rows of their own, and rows that have names one for each point. Lines that
-    repeat another (boundaries in a heat map) and those not in sight are left out. True data are marked.
+    Points that are not on the lines have rows of their own. In figures with named rows, each point has a row. Lines
+    that repeat others (boundaries in a heat map) and invisible ones are left out. True data are marked.
 
     Args:
-        figures: at the same places, the first one's first.
-        true_data: whether true data are in all of them; else only in traces whose ``meta`` is ``NOT_PRIVATE``.
-        more: further columns, with values at the places of the first line.
+        figures: figures with the same points; those of the first come first.
+        true_data: whether all traces contain true data; otherwise only those whose ``meta`` is ``NOT_PRIVATE``.
+        more: further columns, with values at the points of the first line.
     """
     parts = [part for figure in figures for part in _parts(figure, true_data)]
     if more:
         parts.append(pd.DataFrame({parts[0].columns[0]: parts[0].iloc[:, 0], **more}))
-    parts.sort(key=lambda part: not part[part.columns[0]].is_unique)  # points come after lines, which they would part
+    # Points come after lines, which they would separate
+    parts.sort(key=lambda part: not part[part.columns[0]].is_unique)
     return reduce(_joined, parts) if parts else pd.DataFrame()
 
 
 def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
-    """The columns of each trace, after that of its points; traces at the same points may be joined."""
+    """Yield the columns of each trace, points after lines; traces at the same points may be joined."""
     x_title, y_title = (plain(axis.title.text or "") for axis in (figure.layout.xaxis, figure.layout.yaxis))
     maps = [trace for trace in figure.data if trace.type == "heatmap"]
     if maps:
         yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
         return
     traces = [trace for trace in figure.data if trace.opacity != 0]
-    traces = [trace for trace in traces if trace.name] or traces  # without a name they mark a place on another
+    traces = [trace for trace in traces if trace.name] or traces  # traces without a name mark a place on another one
     called = [(plain(trace.name or ""), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
     for at, (name, marked) in enumerate(called):
         if called.count(called[at]) > 1:  # draws
@@ -57,14 +59,14 @@ def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
         for end, x, y in _lines(traces[at]):
             x_column, values = x_title or "x", _marked(_column_name((name + end).lstrip(", "), y_title), marked)
             columns = {x_column: _column(x), values: _column(y)}
-            if y.dtype.kind in "OU":  # rows that have names
+            if y.dtype.kind in "OU":  # figures with named rows
                 rows = [_marked(name or "drawn", marked)] * len(x)
                 columns = {"what": rows, y_title or "row": _column(y), x_column: _column(x)}
             yield pd.DataFrame(columns).dropna(subset=[x_column], ignore_index=True)  # a line may have gaps
 
 
 def _column_name(name: str, title: str) -> str:
-    """The trace, and the title of its axis where that is not the same."""
+    """Return the name of the trace, with the title of its axis if that is different."""
     if not title or not name:
         return name or title or "y"
     return title if title.startswith(name) else f"{name}: {title}"
@@ -75,20 +77,22 @@ def _marked(name: str, true_data: bool) -> str:
 
 
 def _joined(joined: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
-    """Side by side where the first columns are equal, or numbers without repetition; else one below the other."""
+    """Return two tables side by side if their first columns are equal or distinct numbers, otherwise one below the
+    other.
+    """
     index = part.columns[0]
     if index == joined.columns[0] and index != "what":
         if len(part) == len(joined) and (part[index] == joined[index]).all():
             return joined.assign(**{name: part[name].to_numpy() for name in part.columns[1:]})
         numbers = all(each[index].dtype.kind in "if" and each[index].is_unique for each in (joined, part))
         if numbers and not set(part.columns[1:]) & set(joined.columns):
-            there, more = (each.astype({index: float}) for each in (joined, part))  # one may be whole numbers
+            there, more = (each.astype({index: float}) for each in (joined, part))  # one of them may hold whole numbers
             return there.merge(more, on=index, how="outer")
     return pd.concat([joined, part], ignore_index=True)
 
 
 def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
-    """How each column of numbers is written: as precisely as its interval allows, or with about four digits.
+    """Return how each column of numbers is written: as precisely as its interval allows, or with about four digits.
 
     The download has all digits.
     """
@@ -109,17 +113,17 @@ def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
     return written
 
 
-_ENDS = (("lower end", "upper end"), ("range from", "range to"))  # in the names of columns
+_ENDS = (("lower end", "upper end"), ("range from", "range to"))  # part of the names of columns
 
 
 def decimals_within(low: Any, high: Any) -> int:
-    """Decimals of a value that is known to lie between these ends: of 10.241 between 9 and 11 none."""
+    """Return the decimals of a value that is known to be between these ends: 0 for 10.241 between 9 and 11."""
     half = float(np.nanmedian(np.asarray(high, float) - np.asarray(low, float))) / 2
     return max(0, -math.floor(math.log10(half))) if half > 0 and math.isfinite(half) else _MOST_PLACES
 
 
 def _known_to(frame: pd.DataFrame) -> dict[Any, int]:
-    """Decimals of the columns that have an interval in the table, by name: the narrowest of their quantity decides."""
+    """Return the decimals of columns with an interval in the table, by name; the narrowest of each quantity decides."""
     found: dict[str, int] = {}
     for name, (start, end) in itertools.product(frame, _ENDS):
         other = str(name).replace(start, end)
@@ -130,23 +134,23 @@ def _known_to(frame: pd.DataFrame) -> dict[Any, int]:
 
 
 def _quantity(name: Any) -> str:
-    """What a column is about: the title of its axis, after the name of its line; "" for a released curve."""
+    """Return what a column is about: the title of its axis without the name of its line; "" for a released curve."""
     line, _, title = str(name).replace(f" ({NOT_PRIVATE})", "").rpartition(": ")
     return "" if not line and title.startswith(("curve", "range ", "centile ")) else title
 
 
 def rounded(rows: pd.DataFrame) -> pd.DataFrame:
-    """The same in meaningful digits."""
+    """Return the rows with meaningful digits."""
     return rows.assign(**rows.select_dtypes("float").map(lambda value: float(f"{value:.{DIGITS}g}")))
 
 
 def _lines(trace: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """The curves and ends that a trace is made of: which of them, x and y."""
+    """Yield the curves and ends that make up a trace: their name, x and y."""
     if trace.type != "scatter":
         yield "", *bars_of(trace)
         return
     x, y = values_of(trace.x), values_of(trace.y)
-    if trace.fill == "toself":  # there along one edge, and back along the other
+    if trace.fill == "toself":  # the outline runs along one edge and back along the other
         half = len(x) // 2
         yield ", lower end", x[half:][::-1], y[half:][::-1]
         yield ", upper end", x[:half], y[:half]
@@ -159,13 +163,15 @@ def _lines(trace: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def interval_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of the intervals about a trace's points."""
+    """Return the ends of the intervals about a trace's points."""
     y, more, less = (values_of(each) for each in (trace.y, trace.error_y.array, trace.error_y.arrayminus))
     return y - (more if trace.error_y.arrayminus is None else less), y + more
 
 
 def bars_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Where bars stand, and their heights: of a histogram what lies in each bin, in per cent where it is drawn so."""
+    """Return positions and heights of bars; for a histogram, the contents of each bin, in per cent if it is drawn
+    so.
+    """
     if trace.type == "bar":
         return values_of(trace.x), values_of(trace.y)
     values, bins = values_of(trace.x), trace.xbins
@@ -183,7 +189,7 @@ def _heat(trace: Any, x_title: str, y_title: str, true_data: bool) -> pd.DataFra
 
 
 def values_of(raw: Any) -> np.ndarray:
-    """A figure's array, which plotly writes in base 64 once it was a dictionary."""
+    """Return an array of a figure, which plotly encodes in base 64 after conversion to a dictionary."""
     if isinstance(raw, dict):
         flat = np.frombuffer(base64.b64decode(raw["bdata"]), raw["dtype"])
         return flat.reshape([int(size) for size in str(raw["shape"]).split(",")]) if "shape" in raw else flat
@@ -197,12 +203,12 @@ def _column(values: np.ndarray) -> list[Any]:
 
 
 def plain(written: str) -> str:
-    """A figure's words without the tags and escapes that plotly wants."""
+    """Return text of a figure without the tags and escapes of plotly."""
     return html.unescape(re.sub("<[^>]+>", " ", written)).strip()
 
 
 def as_html(frame: pd.DataFrame, caption: str) -> str:
-    """Rows as an HTML table with column heads and a caption, each number with as many digits as on the screen."""
+    """Return rows as an HTML table with headers and a caption, each number with as many digits as on the screen."""
     written = decimals_of(frame)
     heads = "".join(f'<th scope="col">{html.escape(str(name))}</th>' for name in frame)
     columns = [map(partial(_cell, written.get(str(name))), frame[name]) for name in frame]
@@ -214,6 +220,6 @@ def as_html(frame: pd.DataFrame, caption: str) -> str:
 
 
 def _cell(written: str | None, value: Any) -> str:
-    """Of a table; empty where the value is missing."""
+    """Return a cell of a table; empty if the value is missing."""
     text = "" if pd.isna(value) else written % value if written else f"{value}"
     return f"<td>{html.escape(text)}</td>"

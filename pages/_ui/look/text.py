@@ -45,7 +45,7 @@ TERMS = {
     "Ledger": "The account of all releases of one table. It adds up what they spend together.",
 }
 
-ROWS = {  # of the guarantee card
+ROWS = {  # rows of the guarantee card
     "Protects": "what of a record is hidden; the rest is public.",
     "Neighbours": "tables that a release must not tell apart.",
     "Unit": "what one record describes.",
@@ -56,63 +56,67 @@ ROWS = {  # of the guarantee card
     "Does not cover": "what could still give someone away.",
 }
 
-ANCHOR = "words"  # on the start page
+ANCHOR = "words"  # where the start page lists them
 _ALL = f"[All words](./#{ANCHOR})"
 
 
 def help_of(term: str) -> str:
-    """The meaning of a term, and a link to all of them."""
+    """Return the meaning of a term, and a link to all terms."""
     return f"{term}: {TERMS[term]} {_ALL}"
 
 
 def listed() -> str:
-    """All terms as a markdown list."""
+    """Return all terms as a Markdown list."""
     return "\n".join(f"- **{term}.** {meaning}" for term, meaning in TERMS.items())
 
 
 def number(value: float, digits: int = 2) -> str:
-    """A number with significant digits and no exponent: 8.5, 0.021, 150; '0' for zero."""
+    """Return a number with significant digits and without exponent: 8.5, 0.021, 150; "0" for zero."""
     return _written(Decimal(f"{value:.{digits - 1}e}"), digits)
 
 
 def small(value: float) -> str:
-    """A delta or another small number: 0.01, 1e-5."""
+    """Return delta or another small number, such as 0.01 or 1e-5."""
     return re.sub(r"e-0+", "e-", f"{value:g}")
 
 
 def percent(share: float) -> str:
-    """A share as a percentage with two significant digits."""
+    """Return a share as a percentage with two significant digits."""
     return f"{number(100 * share)} %"
 
 
 def round_step(most: float) -> float:
-    """1, 2 or 5 times a power of ten, at most a positive number."""
+    """Return the largest of 1, 2 or 5 times a power of ten that does not exceed a positive number."""
     power: float = 10.0 ** math.floor(math.log10(most))
     return max(each * power for each in (1, 2, 5) if each * power <= most)
 
 
-TWICE = 2.0  # from here on a factor says more than a percentage
+TWICE = 2.0  # from this change on, a factor is clearer than a percentage
 
 
 def relative(log_change: float) -> float:
-    """A change of a log price as a share of the price, exp(x) - 1."""
+    """Return a change of a log price as a share of the price, exp(x) - 1."""
     return math.expm1(min(log_change, 20.0))
 
 
 def factor_of(log_change: float) -> str:
-    """A change of a log price: up to doubling as a percentage of the price, exp(x) - 1; beyond as a factor, exp(x)."""
+    """Return a change of a log price: up to doubling as a percentage of the price, exp(x) - 1; beyond as a factor,
+    exp(x).
+    """
     if log_change > math.log(TWICE):
         return f"a factor of {number(math.exp(min(log_change, 20.0)))}"
     return percent(relative(log_change))
 
 
 def at_most(value: float, digits: int = 3) -> str:
-    """An upper bound (an epsilon spent, a factor) in significant digits, rounded up: never too small."""
+    """Return an upper bound (an epsilon spent, a factor) in significant digits, rounded up so that it is never too
+    small.
+    """
     return _written(rounded_up(value, digits), digits)
 
 
 def at_least(value: float, digits: int = 3) -> str:
-    """A lower bound (an epsilon that is left) in significant digits, rounded down."""
+    """Return a lower bound (an epsilon that is left) in significant digits, rounded down."""
     return _written(rounded_down(value, digits), digits)
 
 
@@ -128,12 +132,12 @@ DELTA_HELP = (
     "What any event's probability may grow by beyond the factor exp(ε). It must be well below 1 / number of people. "
     "A mechanism that hands out one person's row with probability δ keeps this promise too."
 )
-_MANY = 13  # of an epsilon: exp(13) is 442,413, and its digits tell nothing more
-_BLAMED = 0.05  # false alarms at which the trade-off of Gaussian noise is quoted
+_MANY = 13  # largest epsilon for which exp(epsilon) is written; exp(13) is 442,413, and further digits mean nothing
+_BLAMED = 0.05  # false-alarm rate at which the trade-off curve of Gaussian noise is quoted
 
 
 def budget(guarantee: Guarantee) -> str:
-    """(epsilon, delta) and their meaning; for Gaussian noise also a point of its trade-off, which says all."""
+    """Return (epsilon, delta) and their meaning; for Gaussian noise also a point of its trade-off curve."""
     epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta
     sentence = (
         f"ε = {at_most(epsilon)}, δ = {small(delta)}: {GROWTH}; here a factor {growth(epsilon)}, plus "
@@ -149,23 +153,23 @@ def budget(guarantee: Guarantee) -> str:
 
 
 def growth(epsilon: float) -> str:
-    """exp(epsilon), the largest factor by which one person can make any event more probable, rounded up."""
+    """Return exp(epsilon), the largest factor by which one person can make any event more probable, rounded up."""
     return at_most(math.exp(epsilon)) if epsilon < _MANY else "over 400,000"
 
 
 def bad_link_value(key: str, raw: str, reason: str, used: object) -> str:
-    """A sentence about an unusable value in the address."""
+    """Return a sentence about an unusable value in the address."""
     printable = "".join(ch for ch in raw[:40] if ch.isprintable() and ch not in "`$<>[]")
     return f"The link asks for {key} = `{printable}`: {reason} Showing {key} = {used} instead."
 
 
 def plain(words: str) -> str:
-    """Words of a visitor, or of an error that quotes them, with every sign escaped that markdown would act on."""
+    """Return words of a visitor, or of an error that quotes them, with all Markdown characters escaped."""
     return re.sub(r"([\\`*_{}\[\]()#+|<>$:~!])", r"\\\1", " ".join(words.split()))
 
 
 class Metric(NamedTuple):
-    """One figure in data units, with its change against something named."""
+    """A number with its unit, and its difference from something named."""
 
     label: str
     value: str

@@ -1,4 +1,4 @@
-"""The contents of a table's columns and how they are written: asked, checked at once, and offered in a click."""
+"""What a table's columns contain and how they are written: asked, checked at once, and offered for a click."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from pages._ui.own.questions import AS_GROUPS, DATES, PLAIN_NUMBERS, USUAL
 from pages._ui.own.slots import Question
 from pages._ui.own.upload import Table
 
-_MOST_ANSWERS = 8  # words of an outcome that may be yes and no
-_MOST = (180.0, MOST_LATITUDE)  # degrees of longitude, of latitude
+_MOST_ANSWERS = 8  # largest number of words in a yes/no outcome
+_MOST = (180.0, MOST_LATITUDE)  # largest degrees of longitude and of latitude
 
 
 @dataclass
 class Draft:
-    """A declaration so far.
+    """A declaration that is not complete yet.
 
     Attributes:
-        table: of which it is.
-        y, x: names of the output, None before it is chosen, and of the inputs.
-        way: how numbers are written.
-        formats: how the inputs that are dates are written, by name.
-        levels: the groups of those that are groups, by name; None where they are still to declare.
-        fields: further ones of a specification, by name.
-        writing: of its ``Writing``.
-        missing: items still to declare, as sentences name them.
-        readable: whether every column can be read as it is declared.
+        table: the table that it describes.
+        y, x: names of the output (None before it is chosen) and of the inputs.
+        way: format of numbers.
+        formats: formats of inputs that are dates, by name.
+        levels: categories of categorical inputs, by name; None if they are not declared yet.
+        fields: further fields of a specification, by name.
+        writing: fields of its ``Writing``, by name.
+        missing: items that must still be declared, in words.
+        readable: whether every column can be read as declared.
     """
 
     table: Table
@@ -56,17 +56,17 @@ class Draft:
 
     @property
     def used(self) -> dict[str, Contents]:
-        """The inputs, and the output if it is chosen, by name."""
+        """Contents of the inputs, and of the output if it is chosen, by name."""
         return {name: self.table.survey[name] for name in (*self.x, self.y) if name is not None}
 
     def needs(self, item: str, given: object) -> None:
-        """An item that must be declared, and whether it is."""
+        """Note an item that must be declared, and whether it is."""
         if not given:
             self.missing.append(item)
 
 
 def labels(draft: Draft) -> None:
-    """What the file says of the chosen columns; units in it are offered in a click."""
+    """Show what the file says about the chosen columns, and offer its units for a click."""
     said = {name: draft.table.labels[name] for name in draft.used if name in draft.table.labels}
     if not said:
         return
@@ -79,9 +79,9 @@ def labels(draft: Draft) -> None:
 
 
 def numbers(draft: Draft) -> None:
-    """How numbers are written: asked where a column that is used has numbers that are not plain.
+    """Ask how numbers are written if a column that is used has numbers in another format than 1234.5.
 
-    Where every fraction has exactly three digits there is no default, and both readings are shown.
+    If every fraction has exactly three digits there is no default, and both readings are shown.
     """
     if doubtful := [name for name, each in draft.used.items() if each.two_readings]:
         name = doubtful[0]
@@ -101,7 +101,7 @@ def numbers(draft: Draft) -> None:
 
 
 def notations(draft: Draft) -> None:
-    """Further notations of numbers in columns that are used: each is offered in a click."""
+    """Offer each further notation of numbers that occurs in columns that are used."""
     found = {
         (name, notation): count
         for name, each in draft.used.items()
@@ -125,7 +125,7 @@ def notations(draft: Draft) -> None:
 
 
 def contents(draft: Draft) -> None:
-    """The contents of each input; values that cannot be read so are reported at once."""
+    """Ask what each input contains; values that cannot be read so are reported at once."""
     other_way = _one_way(draft)
     places = st.columns(max(len(draft.x), 1))
     kinds = {name: _holds(name, draft.table).ask(where) for where, name in zip(places, draft.x, strict=False)}
@@ -145,13 +145,13 @@ def contents(draft: Draft) -> None:
 
 
 def _holds(name: str, table: Table) -> Question:
-    """What an input holds: numbers by default, and nothing where the page sees that it does not hold numbers."""
+    """Return the question what an input contains: numbers by default; no default if it does not contain numbers."""
     question, column = questions.HOLDS.of(name), table.survey[name]
     return replace(question, default=None) if column.orders and not column.ways else question
 
 
 def outcome(y: str, draft: Draft) -> None:
-    """Check that an outcome that is no yes or no can be read; a fault is reported at once."""
+    """Check that an outcome other than yes/no can be read; report a fault at once."""
     column = draft.table.survey[y]
     problem = _fault_of_numbers(y, questions.Y_UNIT, draft, or_dates=False)
     words = column.holds_words and column.values <= _MOST_ANSWERS
@@ -167,15 +167,17 @@ def outcome(y: str, draft: Draft) -> None:
 
 
 def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool = True) -> str:
-    """The fault of a column that is to hold numbers; "" for none, or where their unit is asked about in one click.
+    """Return what is wrong with a column of numbers; "" for nothing, or if its unit is offered for a click.
 
     Args:
-        unit: the question about it.
-        or_dates: whether it may be said to hold dates instead.
+        name: name of the column.
+        unit: question about its unit.
+        draft: the declaration so far.
+        or_dates: whether it may be declared as dates instead.
     """
     column = draft.table.survey[name]
     if column.two_readings and draft.way not in two_ways(column.two_readings):
-        return ""  # that is asked above, as further notations are
+        return ""  # asked above, as are further notations
     if _has_gaps() and draft.way in column.ways:
         return ""
     problem = column.as_numbers(name, draft.way, column.noted.keys(), or_dates=or_dates)
@@ -191,7 +193,7 @@ def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool
 
 
 def yes_and_no(y: str, draft: Draft) -> None:
-    """Which words of the outcome mean yes and no, where it is not written 1 and 0."""
+    """Ask which words of the outcome mean yes and no, if it is not written as 1 and 0."""
     dated = bool(draft.table.survey[y].dated)
     words = draft.table.words(y, dates=False)
     means = questions.DATES_MEAN.ask() if dated else None
@@ -215,7 +217,7 @@ def yes_and_no(y: str, draft: Draft) -> None:
 
 
 def _words_and_dates(words: list[str], means: str, draft: Draft) -> None:
-    """Which words mean yes and no in an outcome of which dates mean one of them, too."""
+    """Ask which words mean yes and no in an outcome in which a date means one of the two."""
     left, right = st.columns(2)
     yes, no = questions.YES.among(words).ask(left), questions.NO.among(words).ask(right)
     chosen = {"yes": [yes] * (yes is not None), "no": [no] * (no is not None)}
@@ -228,9 +230,9 @@ def _words_and_dates(words: list[str], means: str, draft: Draft) -> None:
 
 
 def missing(draft: Draft) -> None:
-    """The words for a missing value: one question, where a column that is used has such cells.
+    """Ask for the words that mean a missing value, if a column that is used has such cells.
 
-    The other words than yes and no of an outcome are missing anyway.
+    Words of a yes/no outcome that mean neither count as missing in any case.
     """
     person = draft.fields["person"]
     columns = draft.used | ({} if person is None else {person: draft.table.survey[person]})
@@ -260,7 +262,7 @@ def missing(draft: Draft) -> None:
 
 
 def people(draft: Draft) -> None:
-    """Offer columns that are not used and may say whose row it is."""
+    """Offer unused columns that may identify people."""
     for name, each in draft.table.survey.items():
         if name not in draft.used and names_people(name, each):
             st.info(
@@ -271,7 +273,7 @@ def people(draft: Draft) -> None:
 
 
 def degrees(draft: Draft) -> None:
-    """Which of the inputs are longitude and latitude, in that order, if any are."""
+    """Ask which inputs are longitude and latitude, in this order, if any may be."""
     numbers = [name for name in draft.x if name not in draft.levels and name not in draft.formats]
     pairs = [pair for pair in permutations(numbers, 2) if all(map(_may_be_degrees, pair, _MOST))]
     draft.fields["coordinates"] = None
@@ -282,18 +284,18 @@ def degrees(draft: Draft) -> None:
 
 
 def _may_be_degrees(name: str, most: float) -> bool:
-    """Whether the declared domain of an input lies within so many degrees."""
+    """Return whether the declared domain of an input is within this many degrees."""
     low, high = (end.of(name).answer for end in (questions.FROM, questions.TO))
     return low is not None and high is not None and -most <= low < high <= most
 
 
 def _has_gaps() -> bool:
-    """Whether words for missing values are declared, further down: a few unreadable cells may be just these."""
+    """Return whether words for missing values are declared further down; a few unreadable cells may be just these."""
     return bool(questions.MISSING.answer)
 
 
 def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
-    """The groups of an input, None while none are declared; and a fault, "" for none."""
+    """Return the categories of an input, None while none are declared; and what is wrong with them, "" for nothing."""
     entry = questions.GROUPS.of(name).ask()
     st.caption(questions.ABOUT_GROUPS)
     texts = [text.strip() for text in entry.split(",") if text.strip()]
@@ -307,10 +309,10 @@ def _groups(name: str, column: Contents) -> tuple[Levels | None, str]:
 
 
 def _one_way(draft: Draft) -> str:
-    """How numbers are written, if that is not declared and all ways that read a column's numbers read the same.
+    """Return the format of numbers if it is not declared and all formats that read a column's numbers agree.
 
     Returns:
-        The way; "" where there is nothing to say, or two ways would read other numbers.
+        The format; "" if there is nothing to declare, or if two formats give different numbers.
     """
     if draft.way != PLAIN_NUMBERS:
         return ""
@@ -323,9 +325,9 @@ def _one_way(draft: Draft) -> str:
 
 
 def _kind_offered(name: str, table: Table, way: str) -> bool:
-    """Likely contents of the column, in one click each; False where there are none.
+    """Offer each likely kind of a column's contents for a click; return whether there are any.
 
-    The click on dates also declares how numbers are written, where a way is given.
+    The click on dates also declares the format of numbers, if one is given.
     """
     column, holds = table.survey[name], questions.HOLDS.of(name).key
     if column.orders and not column.ways:
@@ -349,6 +351,6 @@ def _kind_offered(name: str, table: Table, way: str) -> bool:
 
 
 def _offer(label: str, answers: dict[str, Any], icon: str) -> None:
-    """A button that answers questions, by their keys."""
+    """Draw a button that answers questions, by their keys."""
     key = f"own_say_{next(iter(answers))}_{label}"
     st.button(plain(label), key=key, on_click=slots.set_answers, args=(answers,), icon=f":material/{icon}:")

@@ -1,4 +1,4 @@
-"""A visitor's own release as it is shown: curves, groups, how far they are apart, its values, and sentences."""
+"""Figures and sentences of a visitor's own release: curves, groups, differences of groups, and values."""
 
 from __future__ import annotations
 
@@ -38,37 +38,40 @@ from pages._ui.look.text import number, plain
 
 N = TypeVar("N", float, FloatArray)
 
-OF_NO_USE = "#8a8a8a"  # values that are too uncertain; dotted, or crosses, so that grey is not the only sign
+OF_NO_USE = "#8a8a8a"  # values that are too uncertain; also dotted or crosses, so that colour is not the only sign
 _DASHES = ("solid", "8px,3px", "2px,2px", "8px,3px,2px,3px", "12px,4px", "4px,2px", "16px,3px")
-_FEW = 6  # whole numbers between bounds, each of which has a mark
-_BAND, _BANDS = 0.22, 0.15  # opacity of one, of several that lie over each other
+_FEW = 6  # largest number of whole numbers between bounds that each have a mark
+_BAND, _BANDS = 0.22, 0.15  # opacity of one band, and of several that overlap
 
 
 def in_per_cent(spec: ReleaseSpec, values: N) -> N:
-    """Shares of yes in per cent; other outcomes as they are, in ``y_unit``."""
+    """Return shares of yes in per cent; other outcomes as they are, in ``y_unit``."""
     return 100 * values if spec.y_kind == "yes/no" else values
 
 
 def unit_of_change(spec: ReleaseSpec) -> str:
-    """Of a difference of two outputs, as drawn."""
+    """Return the unit of a difference of two outputs as it is drawn."""
     return "percentage points" if spec.y_kind == "yes/no" else spec.y_unit
 
 
 def title(name: str, unit: str) -> str:
-    """Of an axis."""
+    """Return the title of an axis."""
     return html.escape(axis(name, unit))  # plotly reads tags in titles, and these are a visitor's words
 
 
 def y_title(spec: ReleaseSpec) -> str:
-    """Of the output's axis."""
+    """Return the title of the output's axis."""
     return title(spec.y, "% yes" if spec.y_kind == "yes/no" else spec.y_unit)
 
 
 def release_curve(groups: Sequence[Group], published: Published, within: BoolArray, spec: ReleaseSpec) -> go.Figure:
-    """Released values with the curve's 95 % interval, for each group on the same axes; grey where of no use.
+    """Draw released values of each group with the curve's 95 % interval on the same axes; useless values are grey.
 
     Args:
-        within: which of its values are of use (P,).
+        groups: the groups.
+        published: the release.
+        within: which values are useful (P,).
+        spec: specification with which it is drawn.
     """
     figure, opacity = go.Figure(), _BAND if len(groups) == 1 else _BANDS
     values = in_per_cent(spec, published.values)
@@ -84,7 +87,7 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
         if published.centiles:
             lines = {name: each[group.rows] for name, each in zip(CENTILES, published.centiles, strict=True)}
             centile_lines(figure, x, lines, group.colour, _of(group, "half of people below"))
-        if not useful.all():  # the rest of the curve reaches to neighbours that are of use, so that there is no gap
+        if not useful.all():  # the rest of the curve extends to useful neighbours, so that there is no gap
             outside = np.pad(~useful, 1)
             rest = np.where(outside[1:-1] | outside[:-2] | outside[2:], line, np.nan)
             draw_line(figure, x, rest, _of(group, "released, of no use"), OF_NO_USE, "dot", showlegend=True)
@@ -92,17 +95,19 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
 
 
 def apart(published: Published, first: str, second: str) -> Difference:
-    """The first group's curve less the second's, from the release.
+    """Return the first group's curve minus the second's, computed from the release.
 
     Args:
-        published: over one input that is a number and one that is groups.
+        published: release over one numerical and one categorical input.
+        first: name of a group.
+        second: name of another group.
     """
     groups, _ = groups_of(published.spec)
     return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
 
 
 def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.Figure:
-    """A difference of two groups with its 95 % interval; where logarithms were measured, a factor."""
+    """Draw the difference of two groups with its 95 % interval; if logarithms were measured, as a factor."""
     _, plain = groups_of(spec)
     mean, low, high = (
         np.exp(each) if spec.log else in_per_cent(spec, each) for each in (compared.mean, *compared.interval())
@@ -117,7 +122,7 @@ def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.
 
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
-    """With titles and marks: whole years across as 1984 and not 1,984.5, whole numbers up where y is a count."""
+    """Return a figure with titles and marks: years as 1984 instead of 1,984.5, and whole numbers for counts."""
     name, x_unit, side = spec.x[0], spec.x_units[0], spec.x_box[0]
     figure.update_xaxes(title=title(name, x_unit))
     figure.update_yaxes(title=y_title(spec))
@@ -139,7 +144,7 @@ def _dash(at: int) -> str:
 
 
 _HUGE = math.log(1e6)
-_WELL_KNOWN = 0.5  # of a value's share: colours run over such values
+_WELL_KNOWN = 0.5  # smallest share of a value that is well known; colours span these values
 _FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over uncertain values, on any background
 _ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
 _ABOUT_FADING = " Colours fade where little is known, as where few people are."
@@ -148,7 +153,7 @@ _ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it sa
 
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
-    """How wide the intervals will be, before anything is released; it depends on public values only."""
+    """Return how wide the intervals will be, before anything is released. It depends on public values only."""
     if half_width is None:
         stages = "It measures in stages, each around the curve that those before it released."
         why = "This mechanism protects the inputs too." if spec.protects_inputs else stages
@@ -162,24 +167,24 @@ def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: fl
 
 
 def error(spec: ReleaseSpec, width: float) -> str:
-    """Half of an interval, as measured, in words: ± 8.5 cm, or a factor of 1.23."""
+    """Return half of an interval, in the measured unit, in words: ± 8.5 cm, or a factor of 1.23."""
     if spec.log:
         return f"a factor of {factor(width)}"
     return f"± {number(in_per_cent(spec, width))} {plain(unit_of_change(spec))}".strip()
 
 
 def factor(width: float) -> str:
-    """Half of an interval of logarithms as a factor."""
+    """Return half of an interval of logarithms as a factor."""
     return number(math.exp(width), 3) if width < _HUGE else "over a million"
 
 
 def fits(published: Published) -> bool:
-    """Whether the measurement fits the models that read it."""
+    """Return whether the measurements fit the models that read them."""
     return published.fit is None or published.fit.fits
 
 
 def worth(published: Published) -> str:
-    """The use of the released values. None that are of no use are called publishable."""
+    """Return how useful the released values are. Useless values are not offered for publication."""
     if within_tolerance(published).all():
         more = published.spec.tolerance or published.detail or published.outliers or not fits(published)
         return "These values may be published." + (f" {plain(useful(published))}" if more else "")
@@ -189,15 +194,15 @@ def worth(published: Published) -> str:
 
 
 def bought(published: Published) -> str:
-    """The bought bounds, in a sentence; "" where they were declared."""
+    """Return a sentence about bought bounds; "" if they were declared."""
     words = plain(bounds_bought(published))
     return f" {words}" if words else ""
 
 
 def released(published: Published) -> go.Figure:
-    """The released values with the curve's 95 % interval, a curve for each group; or a map of two inputs, of the first.
+    """Draw the released values with the curve's 95 % interval, a curve for each group; or a map of the first group.
 
-    Grey where of no use.
+    Useless values are grey.
     """
     within = within_tolerance(published)
     groups, drawn = groups_of(published.spec)
@@ -224,14 +229,14 @@ def released(published: Published) -> go.Figure:
 
 
 def released_caption(spec: ReleaseSpec) -> str:
-    """What to see in the figure, in a sentence."""
+    """Return a sentence that says what to see in the figure."""
     if len(spec.numbers) > 1:
         return "Colours fade where little is known."
     return "The band holds the curve with 95 % probability if the model is right."
 
 
 def released_alt(spec: ReleaseSpec) -> str:
-    """The meaning of the band, and the data of the figure; private inputs are measured with noise too."""
+    """Return the meaning of the band and the data of the figure. Private inputs are measured with noise too."""
     one = len(spec.numbers) == 1
     lines = _ABOUT_FADING if not one else _ABOUT_CENTILES if spec.centiles else ""
     if spec.levels:
@@ -246,7 +251,7 @@ def released_alt(spec: ReleaseSpec) -> str:
 
 
 def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
-    """The fit without noise at all points (P,), a curve for each group; or a map, of the first. Not private."""
+    """Draw the fit without noise (P,), a curve for each group; or a map of the first group. It is not private."""
     groups, drawn = groups_of(spec)
     if len(drawn.x) > 1:
         return _map(drawn, values[groups[0].rows])
@@ -258,7 +263,7 @@ def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
 
 
 def inference_sentence(inference: Inference | None) -> str:
-    """How the model was computed, where it was not exactly."""
+    """Return how the model was computed, if the computation was not exact."""
     if inference is None or inference.residual is None:
         return ""
     return (
@@ -268,7 +273,7 @@ def inference_sentence(inference: Inference | None) -> str:
 
 
 def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None) -> go.Figure:
-    """Values at all points (P,) as colours, over the range of the well known ones; others are faded by ``shares``."""
+    """Draw values (P,) as colours, over the range of the well-known ones; others fade by ``shares``."""
     first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
     z = _slice(spec, in_per_cent(spec, values))
     bar = {"title": {"text": y_title(spec), "side": "right"}}
@@ -281,7 +286,7 @@ def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None
         figure.add_heatmap(
             x=first, y=second, z=1 - share, zmin=0, zmax=1, colorscale=_FADE, showscale=False, hoverinfo="skip"
         )
-    if spec.degrees is not None:  # a kilometre is as long north as east
+    if spec.degrees is not None:  # a kilometre has the same length in both directions
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")
         figure.update_xaxes(constrain="domain")
@@ -292,7 +297,7 @@ def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None
 
 
 def _slice(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
-    """Values (T, S) over the first two inputs; a third is at the middle of its grid."""
+    """Return values (T, S) over the first two inputs; a third is at the middle of its grid."""
     cube = values.reshape(spec.grid)
     for size in reversed(spec.grid[2:]):
         cube = cube[..., size // 2]
@@ -300,7 +305,7 @@ def _slice(spec: ReleaseSpec, values: FloatArray) -> FloatArray:
 
 
 def values(published: Published) -> pd.DataFrame:
-    """Released values and their intervals, as in the downloaded file; rates in per cent."""
+    """Return released values and their intervals, as in the downloaded file; shares of yes in per cent."""
     spec, columns = published.spec, dict[str, Any]()
     for each, unit, x in zip(spec.columns, spec.x_units, published.X_test.T, strict=True):
         is_number = each.levels is None and each.dates is None
@@ -318,7 +323,7 @@ def values(published: Published) -> pd.DataFrame:
 
 
 def greyed(published: Published) -> Styler:
-    """The same for the screen: with the digits that the curve is known to, and values of no use in grey."""
+    """Return these for the screen: with as many digits as the curve is known to, and useless values in grey."""
     predicted, within, spec = values(published), within_tolerance(published), published.spec
     digits = decimals_within(*(in_per_cent(spec, end) for end in published.curve))
     inputs = list(predicted)[: len(spec.x)]

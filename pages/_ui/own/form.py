@@ -1,4 +1,4 @@
-"""The form: a visitor's declaration of an own table. Nothing is filled in from the table but its column names."""
+"""Form in which a visitor declares an own table. Only the names of columns are taken from the table."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from pages._ui.own.columns import Draft
 from pages._ui.own.slots import Question
 from pages._ui.own.upload import Table
 
-_NAMES = {choice.title: name for name, choice in CHOICES.items()}  # of mechanisms
+_NAMES = {choice.title: name for name, choice in CHOICES.items()}  # titles of mechanisms
 
 
 def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
-    """The whole form; None, with a sentence on the page, while something is missing or out of range.
+    """Draw the whole form. Return None, with a sentence on the page, while something is missing or out of range.
 
     Args:
-        table: of it the names of columns are used, and the possible readings of each.
-        ledger: its total is declared here until it is fixed; unless it treats inputs as public, a mechanism that
-            protects them is recommended.
+        table: the table, of which the names of columns and their possible readings are used.
+        ledger: ledger of the table. Its total is declared here until it is fixed. Unless it treats inputs as public, a
+            mechanism that protects them is recommended.
     """
     st.header("2. Say what is public")
     st.markdown(
@@ -42,7 +42,7 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
     columns.contents(draft)
     _whose(draft)
     mechanism = _offered(draft, ledger.inputs_public)
-    choice = CHOICES[_NAMES[mechanism.current()]]  # it is drawn further down
+    choice = CHOICES[_NAMES[mechanism.current()]]  # drawn further down
     kind = _kind(draft)
     columns.missing(draft)
     _output(draft)
@@ -54,7 +54,7 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
         st.caption(questions.ONLY_BAYES)
     _model(mechanism, choice, draft)
     _budget(ledger.limit, draft, pure=choice.kind.pure)
-    # Offered where how far people are apart is measured anyway; a rate has none
+    # Offered if the residual variance is measured anyway; a rate has none
     draft.fields["centiles"] = choice.kind.scatter and kind != "yes/no" and questions.CENTILES.ask()
     unit = "share of yes, 0 to 1" if kind == "yes/no" else plain(draft.fields["y_unit"].strip()) or "y"
     within = "a factor" if draft.fields["log"] else f"± [{unit}]"
@@ -74,7 +74,7 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
 
 
 def _columns(draft: Draft) -> None:
-    """Which column is the output, and which are inputs."""
+    """Ask which column is the output, and which are inputs."""
     left, right = st.columns(2)
     draft.y = questions.Y.among(draft.table.columns).ask(left)
     draft.x = questions.X.among([name for name in draft.table.columns if name != draft.y]).ask(right)
@@ -84,7 +84,7 @@ def _columns(draft: Draft) -> None:
 
 
 def _whose(draft: Draft) -> None:
-    """The column that says whose row it is, if there is one; or the most rows of one person."""
+    """Ask which column identifies people, if there is one, or for the largest number of rows of one person."""
     answer, person, most, problem = questions.WHOSE.ask(), None, None, ""
     if answer is None:
         columns.people(draft)
@@ -104,9 +104,10 @@ def _whose(draft: Draft) -> None:
 
 
 def _offered(draft: Draft, inputs_public: bool) -> Question:
-    """The question about the mechanism, the recommended one first.
+    """Return the question about the mechanism, the recommended one first.
 
-    Where people have several rows, mechanisms that hide all are offered; where there are groups, those that take them.
+    If people have several rows, only mechanisms that protect all of them are offered; if there are categorical inputs,
+    those that accept them.
     """
     people = draft.fields["person"] is not None
     fit = [
@@ -118,7 +119,7 @@ def _offered(draft: Draft, inputs_public: bool) -> Question:
 
 
 def _kind(draft: Draft) -> Kind:
-    """The declared kind of the output, which is checked."""
+    """Return the declared kind of the output after checking it."""
     kind: Kind = questions.KIND.ask()
     st.caption(questions.ABOUT_KINDS[kind])
     if draft.y is not None:
@@ -128,7 +129,9 @@ def _kind(draft: Draft) -> Kind:
 
 
 def _output(draft: Draft) -> None:
-    """Privacy unit, and unit, bounds and scale of the output. Yes and no have bounds of their own."""
+    """Ask for the privacy unit, and for unit, bounds and scale of the output. Yes/no outcomes have bounds of their
+    own.
+    """
     kind = draft.fields["y_kind"]
     row = st.columns([2, 1, 1, 1])
     usual = f"one person's {draft.y or 'height'}"
@@ -145,7 +148,7 @@ def _output(draft: Draft) -> None:
 
 
 def _bounds(left: DeltaGenerator, right: DeltaGenerator, draft: Draft) -> None:
-    """Both bounds; or the smallest size that matters, where they are bought."""
+    """Ask for both bounds, or for the smallest size that matters if bounds are bought."""
     if questions.BUY.current():
         smallest = questions.SMALLEST.ask(left)
         right.text_input("Bounds of y", "bought with the release", disabled=True, key="own_fixed_bought")
@@ -160,10 +163,10 @@ def _bounds(left: DeltaGenerator, right: DeltaGenerator, draft: Draft) -> None:
 
 
 def _inputs(draft: Draft, *, automatic: bool) -> None:
-    """Domain, unit, lengthscale and grid of every input.
+    """Ask for domain, unit, lengthscale and grid of every input.
 
-    Those in degrees have lengthscales in km, dates in days; groups have none of these, and where the mechanism makes
-    its models itself there is no question about a lengthscale.
+    Inputs in degrees have lengthscales in km, dates in days. Categorical inputs have none of these. If the mechanism
+    makes its models itself, there is no question about lengthscales.
     """
     kilometres = draft.fields["coordinates"] or ()
     units, grid, dates = list[str](), list[int | None](), dict[str, object]()
@@ -198,7 +201,7 @@ def _inputs(draft: Draft, *, automatic: bool) -> None:
 
 
 def _model(mechanism: Question, choice: Entry, draft: Draft) -> None:
-    """The mechanism and its settings."""
+    """Ask for the mechanism and its settings."""
     left, middle, right = st.columns([2, 1, 1])
     draft.fields["mechanism"] = _NAMES[mechanism.ask(left)]
     kernels = [name for name in KERNEL_NAMES if name in choice.kind.kernel_names]
@@ -213,7 +216,7 @@ def _model(mechanism: Question, choice: Entry, draft: Draft) -> None:
 
 
 def _budget(limit: Budget | None, draft: Draft, *, pure: bool) -> None:
-    """Epsilon and delta of this release, and the total, unless an earlier release has fixed that."""
+    """Ask for epsilon and delta of this release, and for the total unless an earlier release has fixed it."""
     row = st.columns(3)
     epsilon, delta = questions.EPSILON.ask(row[0]), questions.DELTA.ask(row[1])
     if limit is None:

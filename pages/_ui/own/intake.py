@@ -1,4 +1,4 @@
-"""The first step of the page for an own table: it comes in, is kept by its session, and is forgotten."""
+"""First step of the page for an own table: the table is uploaded, kept by its session, and forgotten."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from pages._ui.work import cached
 
 T = TypeVar("T")
 
-_AT_ONCE = 2**18  # bytes; larger tables are read beside the page
+_AT_ONCE = 2**18  # bytes; larger tables are read by another process
 AS_ITS_FIRST_LINE = "as its first line says"
 _SEPARATORS = {AS_ITS_FIRST_LINE: None, "commas": ",", "semicolons": ";", "tabs": "\t", "bars": "|", "spaces": " "}
 _ENCODINGS = {
@@ -57,7 +57,9 @@ _NO_UPLOADS = (
 
 
 def table() -> Table | None:
-    """Upload, or practise; the table stays in this session's memory until it is forgotten or the session ends."""
+    """Ask for a table, or for one to practise with. It stays in the session's memory until it is forgotten or the
+    session ends.
+    """
     st.header("1. Your table")
     if environment.switched_on("DPGP_UPLOADS"):
         _upload()
@@ -130,7 +132,7 @@ def _table(
     sheet: str | None,
     ignore: tuple[int | str, ...] | None,
 ) -> Table | None:
-    """The table as declared; None, with a sentence on the page, if it is none."""
+    """Return the table as declared; None, with a sentence on the page, if it cannot be read."""
     text, writing, fresh, refusal, undecoded = b"", Writing(), None, "", False
     try:
         writing = Writing(separator=separator, encoding=encoding, ignore=ignore)
@@ -156,7 +158,7 @@ def _table(
 
 
 def _no_rows(text: bytes, writing: Writing) -> tuple[int | str, ...]:
-    """Lines that look as if they were no rows of a table that cannot be read as it is."""
+    """Return lines that may not be rows, for a table that cannot be read as it is."""
     try:
         return _run(upload.lines_around, text, writing) if text else ()
     except ValueError:
@@ -164,7 +166,7 @@ def _no_rows(text: bytes, writing: Writing) -> tuple[int | str, ...]:
 
 
 def _encoding() -> str | None:
-    """The encoding of a file that is no UTF-8; None before the answer."""
+    """Return the encoding of a file that is not UTF-8; None before the answer."""
     chosen = st.selectbox(
         "The file is no UTF-8. In which encoding is it?",
         list(_ENCODINGS),
@@ -177,7 +179,7 @@ def _encoding() -> str | None:
 
 
 def _sheet(digest: str) -> str | None:
-    """The sheet of a workbook that is the table: asked where it has several; "" before the answer."""
+    """Return the sheet of a workbook, which is asked if it has several; "" before the answer."""
     sheets = OWN_SHEETS.of(digest)
     if sheets is None:
         return None
@@ -186,7 +188,7 @@ def _sheet(digest: str) -> str | None:
 
 
 def _as_text(content: bytes, writing: Writing, sheet: str | None) -> tuple[bytes, Writing, Mapping[str, str]]:
-    """A file as text, how that is written, and the labels of its columns."""
+    """Return a file as text, how it is written, and the labels of its columns."""
     upload.check_size(content)
     if upload.is_text(content):
         return content, writing, {}
@@ -196,7 +198,7 @@ def _as_text(content: bytes, writing: Writing, sheet: str | None) -> tuple[bytes
 
 
 def _run(function: Callable[[bytes, Writing], T], text: bytes, writing: Writing) -> T:
-    """``function(text, writing)``: off the page's thread if the table is large."""
+    """Return ``function(text, writing)``, computed by another process if the table is large."""
     if len(text) <= _AT_ONCE:
         return function(text, writing)
     return cached.of_one_session("Reading the table", function, text, writing)
@@ -212,7 +214,7 @@ def _practise(table: Practice) -> None:
 def _forget() -> None:
     for slot in (OWN_TABLE, OWN_TAKEN, OWN_UNDECODED, OWN_SHEETS, OWN_LINES):
         slot.pop()
-    OWN_FILES.put(OWN_FILES.get(0) + 1)  # empties the uploader
+    OWN_FILES.put(OWN_FILES.get(0) + 1)  # a new key empties the uploader
     slots.forget()
     _drop_results()
     forgetting.drop_uploads()
@@ -231,9 +233,9 @@ _HELP_LINES = (
 
 
 def _ignored_lines(digest: str) -> tuple[int | str, ...] | None:
-    """Lines that are declared to be no rows of the file with this digest; None for none.
+    """Return lines that are declared not to be rows of the file with this digest; None if none are.
 
-    The question is there once lines were offered.
+    The question is shown once lines were offered.
     """
     offered = OWN_LINES.of(digest)
     if offered is None:
@@ -261,7 +263,7 @@ def _ignored_lines(digest: str) -> tuple[int | str, ...] | None:
 
 
 def _offer_lines(digest: str, lines: tuple[int | str, ...]) -> bool:
-    """Ask about these lines of a file, or about none in particular; whether that is new."""
+    """Offer these lines of a file for the question, or none in particular; return whether they are new."""
     offered, new = OWN_LINES.of(digest), ", ".join(map(str, lines))
     if offered is not None and new in (offered, ""):
         return False

@@ -1,4 +1,4 @@
-"""The budget of a visitor's own table: a ledger that outlives this server, found by a cookie or by its token."""
+"""Budget of a visitor's own table: a ledger that outlasts this server, found by a cookie or by its token."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from pages._ui.work import waiting
 
 
 def account(table: Table | None = None) -> Account:
-    """The ledger of this browser, and whether it counts a table; a page that cannot have it says why and ends."""
+    """Return the ledger of this browser, and whether it counts a table. If that fails, the page says why and ends."""
     try:
         digest = None if table is None else table.digest
         browser, everywhere = token(), _everywhere(table)
-        with waiting.aside():  # a database may take its time
+        with waiting.aside():  # a database may be slow
             return of_this_server().find(browser, digest, everywhere=everywhere)
     except (LedgerUnavailable, StateLost) as error:
         st.error(plain(f"{error}."))
@@ -33,7 +33,11 @@ def account(table: Table | None = None) -> Account:
 
 
 def spend(spec: ReleaseSpec, table: Table, because: str) -> Spent:
-    """Count a release before it is made. Raises ValueError as ``Ledgers.spend`` does."""
+    """Count a release before it is made.
+
+    Raises:
+        ValueError: see ``Ledgers.spend``.
+    """
     browser, everywhere = token(), _everywhere(table)
     with waiting.aside():
         return of_this_server().spend(
@@ -48,30 +52,30 @@ def spend(spec: ReleaseSpec, table: Table, because: str) -> Spent:
 
 
 def issued(spent: Spent, published: Published) -> Issued:
-    """The zip of a release, kept so that a reload does not lose it."""
+    """Return the zip of a release, and keep it so that a reload does not lose it."""
     ledgers = of_this_server()
     content = bundle(published, spent.ledger, lambda card: ledgers.sealed(card, spent.id))
     new = Issued(spent.name, content)
     DELIVERIES.keep(spent.id, new)
-    with suppress(LedgerUnavailable), waiting.aside():  # it is made all the same
+    with suppress(LedgerUnavailable), waiting.aside():  # the release is made all the same
         ledgers.made(spent)
     return new
 
 
 def make_token() -> None:
-    """Another token for this browser's ledger; the one before ends."""
+    """Make a new token for this browser's ledger; the previous one stops working."""
     with _reported():
         OWN_LEDGER_TOKEN.put(of_this_server().new_token(token()))
 
 
 def make_inputs_public() -> None:
-    """Record that inputs are public from now on; there is no way back."""
+    """Record that inputs are public from now on. This cannot be undone."""
     with _reported():
         of_this_server().declare_inputs_public(token())
 
 
 def begin_anew() -> None:
-    """An empty ledger, for a table about other people."""
+    """Begin an empty ledger, for a table about other people."""
     with _reported():
         of_this_server().begin_anew(token())
         OWN_LEDGER_TOKEN.pop()
@@ -79,7 +83,7 @@ def begin_anew() -> None:
 
 @contextmanager
 def _reported() -> Iterator[None]:
-    """Report an error on the page, in a sentence."""
+    """Report errors within the block on the page, in a sentence."""
     try:
         yield
     except ValueError as error:
@@ -87,20 +91,20 @@ def _reported() -> Iterator[None]:
 
 
 def _everywhere(table: Table | None) -> bool:
-    """Whether all ledgers are asked about a table, not only those that this browser went on with.
+    """Return whether all ledgers are asked about a table, not only those of this browser.
 
-    So it is where nobody but users of this machine can ask: a stranger who knows all records but one could otherwise
-    try out tables until one is known here. Tables for practice are everybody's, and begin anew in every browser.
+    They are asked only if nobody but users of this machine can ask: a stranger who knows all records but one could
+    otherwise try tables until one is known here. Practice tables belong to everybody, and begin anew in every browser.
     """
     return listens_here() and not environment.hosts() and table is not None and not is_practice(table)
 
 
 def token() -> str:
-    """Which browser this is: its cookie, or the session where there are no cookies."""
+    """Return what identifies this browser: its cookie, or the session if there are no cookies."""
     cookie = known_by(st.context.cookies.to_dict())
     if cookie is not None:
         return cookie
-    # Without cookies a browser is known for as long as the session, and its ledger by the token
+    # Without cookies, a browser is recognised during its session, and its ledger by the token
     own = OWN_TOKEN.find() or fresh()
     OWN_TOKEN.put(own)
     return own
@@ -116,11 +120,11 @@ _GUARDS = (
 )
 
 
-_VISIBLE = 0.005  # of an epsilon: more than rounding
+_VISIBLE = 0.005  # difference of two epsilons that is more than rounding
 
 
 def so_far(account: Account) -> str:
-    """The ledger in a sentence."""
+    """Return a sentence about the ledger."""
     ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
         return "Nothing has been released yet."
@@ -130,7 +134,7 @@ def so_far(account: Account) -> str:
 
 
 def metrics(account: Account) -> list[Metric]:
-    """The ledger in figures, once its total is declared; see ``so_far``."""
+    """Return the ledger as metrics, once its total is declared; see ``so_far``."""
     ledger, failed = account.ledger, len(account.unmade)
     if ledger.limit is None:
         return []
@@ -147,7 +151,7 @@ def metrics(account: Account) -> list[Metric]:
 
 
 def about_left(account: Account) -> str:
-    """Why more is left than the total less what is spent; "" where it is not."""
+    """Return why more is left than the total minus what is spent; "" if it is not."""
     ledger = account.ledger
     if ledger.limit is None or account.left <= account.rest + _VISIBLE:
         return ""
@@ -158,7 +162,7 @@ def about_left(account: Account) -> str:
 
 
 def sidebar(account: Account) -> None:
-    """Sidebar: the budget spent and left, the token where it is new, and the ways to another ledger."""
+    """Draw the budget spent and left, the token if it is new, and the ways to another ledger."""
     ledger = account.ledger
     with st.sidebar:
         st.subheader("Ledger of your table")

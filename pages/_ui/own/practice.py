@@ -1,4 +1,4 @@
-"""Tables to try the page with, one of each kind of outcome. Nobody's own: all are public, and most are simulated."""
+"""Practice tables, one for each kind of outcome. All are public, and most are simulated."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.seasons import YEAR
 from dpgp_core.table import Kind
 
-_RECORDS = 2_000  # of each simulated table
+_RECORDS = 2_000  # rows of each simulated table
 _AGES = (18.0, 90.0)
-_PEOPLE = 1_200  # of the table in which they have several rows
+_PEOPLE = 1_200  # people in the table with several rows for each
 
 
 @dataclass(frozen=True, eq=False)
 class Practice:
-    """A table with its declaration: for people in general, not read off the table.
+    """A table with a declaration that fits people in general and is not computed from the table.
 
     Attributes:
-        button: its label.
-        form: the declaration, by the names of the form's controls.
+        button: label of its button.
+        form: declaration, by the names of the form's controls.
     """
 
     file: str
@@ -37,7 +37,7 @@ class Practice:
 
 
 def _simulated(name: str, outcome: Callable[[np.random.Generator, FloatArray], FloatArray], seed: int) -> bytes:
-    """A column ``age_years`` and an outcome by age, the same on every machine with these packages."""
+    """Return a table with a column ``age_years`` and an outcome that depends on age, the same on every machine."""
     rng = np.random.default_rng(seed)
     ages = np.round(rng.uniform(*_AGES, _RECORDS), 1)
     rows = (f"{age:.1f},{value:g}\n" for age, value in zip(ages, outcome(rng, ages), strict=True))
@@ -50,7 +50,7 @@ def _wages(rng: np.random.Generator, ages: FloatArray) -> FloatArray:
 
 
 def _wages_of_people() -> bytes:
-    """3,000 rows of 1,200 people, who were asked in up to four years: who, sex, day, age and wage."""
+    """Return 3,000 rows of 1,200 people in up to four years: identifier, sex, day, age and wage."""
     rng = np.random.default_rng(4)
     rows = rng.permutation(np.repeat([1, 2, 3, 4], _PEOPLE // 4))
     person = np.repeat(np.arange(_PEOPLE), rows)
@@ -98,9 +98,11 @@ VISITS, FIRST, DAYS = "simulated_daily_visits.csv", date(2010, 1, 1), 5_000
 
 
 def _daily_visits() -> bytes:
-    """A column ``day`` of ISO dates and ``visits``, counts with a trend and a season: the same on every machine."""
+    """Return a column ``day`` of ISO dates and ``visits``, counts with a trend and a season; the same on every
+    machine.
+    """
     rng, t = np.random.default_rng(4), np.arange(float(DAYS))
-    rate = 20 + 3 * np.sin(t / 900) + 8 * np.cos(2 * np.pi * (t - 20) / YEAR)  # most in late January
+    rate = 20 + 3 * np.sin(t / 900) + 8 * np.cos(2 * np.pi * (t - 20) / YEAR)  # largest in late January
     rows = (f"{FIRST + timedelta(days=day)},{count}\n" for day, count in enumerate(rng.poisson(rate)))
     return ("day,visits\n" + "".join(rows)).encode()
 
@@ -168,5 +170,5 @@ TABLES = (
 
 @cache
 def contents() -> dict[str, bytes]:
-    """Of all tables, by file name: everybody's."""
+    """Return all tables by file name; they belong to nobody."""
     return {each.file: each.content() for each in TABLES}

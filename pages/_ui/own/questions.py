@@ -1,6 +1,6 @@
-"""The questions of the form for an own table, as data: each once, with its label, help, range and default.
+"""Questions of the form for an own table, as data: each once, with its label, help, range and default.
 
-``{}`` in a question is the name of a column.
+``{}`` in a question stands for the name of a column.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pages._ui.own.slots import Question
 
 # What the columns are, and how they are written
 
-MOST_INPUTS = 3  # offered in the form; the command line takes ten
+MOST_INPUTS = 3  # largest number in the form; the command line accepts ten
 Y = Question(
     "y",
     "selectbox",
@@ -267,7 +267,7 @@ _LAST_DAY = replace(
 
 
 def days(column: str, order: Format) -> list[Question]:
-    """First and last day of a column of dates, shown in its own order."""
+    """Return the questions about first and last day of a column of dates, in its own order."""
     pair = (_FIRST_DAY.of(column), _LAST_DAY.of(column))
     return [replace(each, look={**each.look, "format": _ORDERS[order]}) for each in pair]
 
@@ -290,7 +290,7 @@ _POINTS = Question(
 
 
 def points(column: str, inputs: int) -> Question:
-    """Along one of so many inputs: a map has fewer than a curve, also where an input was a curve's before."""
+    """Return the question about the number of points along an input, which is smaller if there are more inputs."""
     of_many = "" if inputs == 1 else str(inputs)
     return replace(_POINTS.of(column), key=f"grid{of_many}_{column}", default=_GRIDS[min(inputs, len(_GRIDS)) - 1])
 
@@ -359,7 +359,8 @@ CENTILES = Question(
     help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
     "computed from what is measured anyway, so they cost nothing more.",
 )
-TOLERANCE: Number[float | None] = Number(  # in the link, unlike the declaration of the table: a number that is nobody's
+# Part of the link, unlike the declaration of the table, because it says nothing about the table
+TOLERANCE: Number[float | None] = Number(
     "tolerance",
     "Precision you need (optional), {}",
     None,

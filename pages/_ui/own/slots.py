@@ -1,4 +1,4 @@
-"""A visitor's own table: its slots and the form's answers, in this session's memory and nowhere else."""
+"""Slots of a visitor's own table and the form's answers, kept in this session's memory only."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 OWN_TABLE: Slot[Table] = Slot("own_table")
-OWN_TAKEN: Slot[tuple[object, ...]] = Slot("own_taken")  # digest of the uploaded file, and how it is written
-OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is no UTF-8, whose encoding is a question
-OWN_SHEETS: Kept[list[str]] = Kept("own_sheets")  # of a workbook, by its digest
-OWN_LINES: Kept[str] = Kept("own_lines")  # of a file, by its digest: lines that may be no rows
+OWN_TAKEN: Slot[tuple[object, ...]] = Slot("own_taken")  # tables by digest of the uploaded file and how it is written
+OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is not UTF-8, whose encoding is asked
+OWN_SHEETS: Kept[list[str]] = Kept("own_sheets")  # sheets of a workbook, by its digest
+OWN_LINES: Kept[str] = Kept("own_lines")  # lines of a file that may not be rows, by its digest
 OWN_READY: Kept[Prepared] = Kept("own_ready")  # by the table's digest and the specification
 OWN_PREVIEW: Kept[FloatArray] = Kept("own_preview")  # by the specification
 OWN_OUTLOOK: Kept[FloatArray] = Kept("own_outlook")  # the same with other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published]] = Slot("own_released")
-OWN_APART: Kept[Difference] = Kept("own_apart")  # of a release, by its digest: two groups
+OWN_APART: Kept[Difference] = Kept("own_apart")  # differences of two groups of a release, by its digest
 OWN_REFUSED: Slot[str] = Slot("own_refused")
-OWN_FILES: Slot[int] = Slot("own_files")  # files forgotten so far: a new number empties the uploader
-OWN_TOKEN: Slot[str] = Slot("own_token")  # who this is, where there are no cookies
-OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # just made; shown until its owner has kept it
+OWN_FILES: Slot[int] = Slot("own_files")  # number of files forgotten so far; a new number empties the uploader
+OWN_TOKEN: Slot[str] = Slot("own_token")  # identifies the visitor if there are no cookies
+OWN_LEDGER_TOKEN: Slot[str] = Slot("own_ledger_token")  # new token; shown until its owner has kept it
 
-_PREFIX = "own_f_"  # of the keys of the form's controls
-_EMPTY: dict[str, dict[str, Any]] = {  # arguments of widgets without an answer at first
+_PREFIX = "own_f_"  # prefix of the keys of the form's controls
+_EMPTY: dict[str, dict[str, Any]] = {  # arguments of widgets that have no answer at first
     "selectbox": {"index": None},
     "radio": {"index": None},
     "number_input": {"value": None},
@@ -49,10 +49,10 @@ class Question:
     """A question of the form.
 
     Attributes:
-        widget: its name in streamlit.
-        label, help: on the screen.
-        default: the answer that it begins with; None for none.
-        look: further arguments of the widget: range, format, options.
+        widget: name of the widget in streamlit.
+        label, help: texts on the screen.
+        default: answer at first; None for none.
+        look: further arguments of the widget, such as range, format, options.
     """
 
     key: str
@@ -63,22 +63,24 @@ class Question:
     look: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, column: str) -> Question:
-        """The question about a column."""
+        """Return the question about a column."""
         name = plain(column)
         text = self.help and self.help.format(name)
         return replace(self, key=self.key.format(column), label=self.label.format(name), help=text)
 
     def among(self, options: Sequence[Any], **rest: Any) -> Question:
-        """With these options, and other fields by name. An answer that is none of them gives way."""
+        """Return the question with these options, and other fields by name. An answer that is not an option is
+        dropped.
+        """
         return replace(self, look={**self.look, "options": options}, **rest)
 
     @property
     def answer(self) -> Any:
-        """The answer, also where it is drawn further down; None before the first time."""
+        """Answer, even if the question is drawn further down; None before it was drawn."""
         return session.control(_PREFIX + self.key)
 
     def current(self) -> Any:
-        """The answer, also before the question is drawn."""
+        """Answer, even before the question is drawn."""
         key = _PREFIX + self.key
         answer = session.begin(key, self.default)
         if self.widget == "selectbox" and answer not in (None, *self.look["options"]):
@@ -87,7 +89,7 @@ class Question:
         return answer
 
     def ask(self, where: Any = st, **look: Any) -> Any:
-        """The answer to the question, which is drawn."""
+        """Draw the question; return its answer."""
         self.current()
         empty = _EMPTY.get(self.widget, {}) if self.default is None else {}
         arguments = {"label": self.label, "help": self.help, **empty, **self.look, **look}
@@ -100,5 +102,5 @@ def set_answers(answers: Mapping[str, Any]) -> None:
 
 
 def forget() -> None:
-    """All questions as they begin."""
+    """Return all questions to their first answers."""
     session.forget(session.controls(_PREFIX))

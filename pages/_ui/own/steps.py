@@ -1,4 +1,4 @@
-"""The steps of a release: previewed, planned, protected, counted, made; and its errors at other budgets."""
+"""Steps of a release: preview, plan, guarantee, ledger, release; and its errors at other budgets."""
 
 from __future__ import annotations
 
@@ -62,12 +62,13 @@ INPUTS_PUBLIC = (
 
 
 def recount_reason(spec: ReleaseSpec, account: Account) -> str:
-    """Before a release: whether the table has a past, and whether inputs are private in one release but not in another.
+    """Ask before a release about an earlier count of the table, and whether inputs are private in one release but not
+    in another.
 
-    A ledger that would hold both kinds refuses; the visitor may declare the inputs public, which stays.
+    A ledger refuses to count both kinds; the visitor may declare the inputs public, which cannot be undone.
 
     Returns:
-        Why another ledger's count of this table does not matter, in the visitor's words; "" if they said nothing.
+        Why another ledger's count of this table does not matter, in the visitor's words; "" if they gave no reason.
     """
     because = ""
     if account.elsewhere and not account.counts:
@@ -85,9 +86,9 @@ def recount_reason(spec: ReleaseSpec, account: Account) -> str:
 
 
 def protection_refusal(spec: ReleaseSpec, account: Account) -> str:
-    """Why the ledger would refuse a release, in a sentence; "" if it would not.
+    """Return why the ledger would refuse a release, in a sentence; "" if it would not.
 
-    Whether inputs are private in one release and not in another has a choice of its own.
+    Releases with private inputs after ones with public inputs, and the reverse, are asked about elsewhere.
     """
     counted = account.ledger
     if counted.limit is None:
@@ -100,10 +101,10 @@ def protection_refusal(spec: ReleaseSpec, account: Account) -> str:
 
 
 def show_plan(prepared: Prepared) -> None:
-    """Error against budget for this design, worked out on a click; it reads no output."""
+    """Draw error against budget for this design, computed on a click. It reads no output."""
     spec = prepared.plan.spec
     if spec.bounds_unit is not None:
-        return  # an error in the output's unit cannot be told before its bounds are known
+        return  # an error in the output's unit cannot be stated before its bounds are known
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
             doing = "Working out other budgets"
@@ -124,7 +125,7 @@ def show_plan(prepared: Prepared) -> None:
 
 
 def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:
-    """The smallest of the budgets that gives the wanted precision."""
+    """Return the smallest of the budgets that reaches the wanted precision."""
     needed = math.log(max(wanted, 1.0)) if spec.log else wanted
     enough = [epsilon for epsilon, width in zip(OUTLOOK, widths, strict=True) if width <= needed]
     if enough:
@@ -140,7 +141,7 @@ def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:
 
 
 _ANYWAY = "The declaration is meant so: release although it fits less than half of the table"
-_NOTHING_LEFT = 1e-3  # of epsilon
+_NOTHING_LEFT = 1e-3  # digits of epsilon
 _PREVIEW_WARNING = (
     "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
@@ -157,7 +158,7 @@ _NOT_MADE = "What was counted was not made, so there is no zip. It stays spent, 
 
 
 def ready(table: Table, spec: ReleaseSpec) -> Prepared | None:
-    """The table read and the release planned; None, with a sentence, if table and declaration do not fit."""
+    """Read the table and plan the release; return None, with a sentence, if table and declaration do not fit."""
     doing = "Reading the table and designing the noise"
     try:
         result = OWN_READY.made(
@@ -170,7 +171,7 @@ def ready(table: Table, spec: ReleaseSpec) -> Prepared | None:
 
 
 def warn(prepared: Prepared) -> None:
-    """Warn the owner before anything is spent: of what is unusual about the table, and a delta above 1/n."""
+    """Warn the owner before any budget is spent: about what is unusual in the table, and a delta above 1/n."""
     if prepared.notices:
         st.warning(plain(to_owner(prepared.notices)), icon=":material/visibility:")
     if too_large := large_delta(prepared.plan.spec.delta, prepared.plan.n):
@@ -178,7 +179,7 @@ def warn(prepared: Prepared) -> None:
 
 
 def preview(table: Table, prepared: Prepared) -> None:
-    """The fit without noise, after a warning and a click."""
+    """Draw the fit without noise, after a warning and a click."""
     spec = prepared.plan.spec
     with st.expander("Preview without privacy"):
         st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
@@ -191,9 +192,9 @@ def preview(table: Table, prepared: Prepared) -> None:
 
 
 def release(table: Table, prepared: Prepared, account: Account) -> None:
-    """The button that spends, and the release."""
+    """Draw the button that spends the budget, and the release."""
     spec, made = prepared.plan.spec, OWN_RELEASED.find()
-    result = st.container()  # above the button, where the visitor looks when it is pressed
+    result = st.container()  # above the button, where visitors look after pressing it
     because = recount_reason(spec, account)
     refused = protection_refusal(spec, account)
     because_not = refused or _not_insisted_on(prepared)
@@ -202,7 +203,7 @@ def release(table: Table, prepared: Prepared, account: Account) -> None:
     if because_not:
         label = "No release: nothing is left" if nothing_left else "No release: see above"
         if made is not None and made[0].name in [name for name, _ in earlier[-1:]]:
-            # the latest is this session's own: after a success nothing reads as a failure
+            # the latest release is this session's own, so that nothing after a success looks like a failure
             more = f"Use epsilon = {at_least(account.left)} or less for another"
             rest = "The declared total is used up" if nothing_left else more
             st.caption(f"Release {len(earlier)} is made. {rest}.")
@@ -221,7 +222,7 @@ def release(table: Table, prepared: Prepared, account: Account) -> None:
 
 
 def _not_insisted_on(prepared: Prepared) -> str:
-    """Why a declaration is probably wrong, unless the visitor means it so; "" if it is not."""
+    """Return why a declaration is probably wrong, unless the visitor insists on it; "" if it is not."""
     wrong = probably_wrong(prepared.notices)
     return (
         ""
@@ -231,7 +232,7 @@ def _not_insisted_on(prepared: Prepared) -> str:
 
 
 def fetch_again(account: Account) -> None:
-    """The latest zip, if this server still holds it."""
+    """Offer the latest zip, if this server still has it."""
     if (issued := DELIVERIES.find(account.id)) is not None:
         download(issued, again=True)
     elif len(account.ledger.entries) in account.unmade:
@@ -241,10 +242,10 @@ def fetch_again(account: Account) -> None:
 
 
 def _make(table: Table, prepared: Prepared, because: str) -> str:
-    """Spend, then release. Returns the refusal, "" for none.
+    """Spend the budget, then release. Return the refusal; "" for none.
 
-    From the spending until the release is kept nothing looks at the session, where streamlit would end this run if
-    the visitor has touched a control meanwhile: the budget would be gone and nothing released.
+    Between these two steps nothing accesses the session: if the visitor has moved a control meanwhile, streamlit would
+    end the run there, with the budget spent and nothing released.
     """
     with st.spinner("Releasing …"):
         try:
@@ -282,7 +283,7 @@ def _show(issued: Issued, published: Published) -> None:
 
 
 def _apart(issued: Issued, published: Published) -> None:
-    """The difference of two groups, computed from the release: free."""
+    """Draw the difference of two groups, which is computed from the release and costs no privacy."""
     spec = published.spec
     with st.expander("How far apart are two groups?"):
         [levels] = spec.levels.values()
@@ -306,7 +307,7 @@ def _about(published: Published, shows: str) -> About:
 
 
 def _explore(issued: Issued) -> None:
-    """A link to the page where other models, points and thresholds cost nothing."""
+    """Draw a link to the page on which other models, points and thresholds cost no privacy."""
     st.header("Explore this release, free")
     st.markdown(
         "Try other lengthscales, kernels, grids and levels on the released numbers as often as you like. Whatever is "
@@ -318,7 +319,7 @@ def _explore(issued: Issued) -> None:
 
 
 def download(issued: Issued, again: bool = False) -> None:
-    """The zip of a release, and out of it card and figure."""
+    """Offer the zip of a release, and from it card and figure."""
     with zipfile.ZipFile(io.BytesIO(issued.bundle)) as archive:
         card, release_json = archive.read("card.html"), archive.read(CARD)
         figure = archive.read("figure.svg") if "figure.svg" in archive.namelist() else None
@@ -329,7 +330,7 @@ def download(issued: Issued, again: bool = False) -> None:
             ("Its card, to print", card, "card.html", "text/html", "print"),
             ("Its figure (SVG)", figure, "figure.svg", "image/svg+xml", "image"),
         ]:
-            if content is None:  # matplotlib drew none
+            if content is None:  # there is no figure if matplotlib failed
                 continue
             key = f"own_{name}_{again}"
             st.download_button(label, content, name, mime, icon=f":material/{icon}:", key=key, on_click="ignore")

@@ -1,4 +1,4 @@
-"""A visitor's own table and its results, which live in that visitor's session, nowhere else. No streamlit here."""
+"""A visitor's own table and its results, which are kept in that visitor's session only."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from pages._ui.own.practice import contents
 
 _UNDECLARED = Writing()
 MAX_BYTES = 5 * 2**20
-MAX_WORK = 20_000_000  # rows, or people, times points of the grid
-OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # epsilons
-MAX_COLUMNS = 1000  # in the menu of columns
-_SOME = 50  # texts of a column in which its unit is looked for
-MOST_WORDS = 20  # of a column, that are offered as groups, as yes and no, or as missing
+MAX_WORK = 20_000_000  # largest product of rows (or people) and points of the grid
+OUTLOOK = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # number of epsilons
+MAX_COLUMNS = 1000  # largest number in the menu of columns
+_SOME = 50  # texts of a column that are searched for its unit
+MOST_WORDS = 20  # largest number of words of a column that are offered as categories, as yes and no, or as missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +43,13 @@ class Table:
     """An own table, or one to practise with.
 
     Attributes:
-        name: of one to practise with; empty for a visitor's, whose name stays in the browser.
-        columns: names in its header line that one column alone has.
-        writing: separator and encoding, as declared or as its first line says.
-        digest: SHA-256 of the bytes, line ends aside: whether this is the same table as before.
-        survey: possible readings of each column; for its owner only.
-        no_rows: lines that look as if they were no rows; for its owner only.
-        labels: what the file says of its columns, by name.
+        name: name of a practice table; "" for a visitor's table, whose name stays in the browser.
+        columns: names of its columns.
+        writing: separator and encoding, as declared or found in its first line.
+        digest: SHA-256 of the bytes without line ends, which identifies the table.
+        survey: contents of each column, for its owner only.
+        no_rows: lines that may not be rows, for its owner only.
+        labels: labels of columns in the file, by name.
     """
 
     name: str
@@ -67,37 +67,40 @@ class Table:
         return next(iter(self.survey.values())).rows
 
     def commonest(self, column: str, most: int) -> list[str]:
-        """Texts of a column, for the eyes of its owner."""
+        """Return the most frequent texts of a column, for its owner only."""
         return words_of(io.BytesIO(self.content), column, self.writing, most)
 
     def texts(self, column: str) -> list[str]:
-        """All different texts of a column, the commonest first, likewise."""
+        """Return all different texts of a column, the most frequent first, for its owner only."""
         return self.commonest(column, self.survey[column].values)
 
     def words(
         self, column: str, *, numbers: str | None = None, order: Format | None = None, dates: bool = True
     ) -> list[str]:
-        """The different texts of a column, likewise: none if there are too many to choose from.
+        """Return the different texts of a column, for its owner only; [] if there are too many to choose from.
 
         Args:
-            numbers: a way of writing these, which are then none of the texts; None: they are.
-            order: of dates, which are then none likewise.
-            dates: whether dates of any order are texts like others.
+            column: name of the column.
+            numbers: format of numbers, which are then left out; None to treat numbers as texts.
+            order: order of dates, which are then left out; None to treat dates as texts.
+            dates: whether dates in other orders are treated as texts.
         """
         stream = io.BytesIO(self.content)
         texts = words_of(stream, column, self.writing, MOST_WORDS + 1, numbers=numbers, order=order, dates=dates)
         return texts if len(texts) <= MOST_WORDS else []
 
     def unit(self, column: str) -> tuple[str, str]:
-        """The unit that stands beside the numbers of a column, and the way of writing these; "" for none."""
+        """Return the unit next to the numbers of a column, and the format of these numbers; "" for both if there is
+        none.
+        """
         return unit_of(self.commonest(column, _SOME)) if may_have_a_unit(self.survey[column]) else ("", "")
 
 
 def opened(content: bytes, declared: Writing = _UNDECLARED, name: str = "") -> Table:
-    """The file with its columns.
+    """Read a file and find its columns.
 
     Raises:
-        ValueError: it is too large, has too many columns, or is no CSV file throughout.
+        ValueError: it is too large, has too many columns, or is not a valid CSV file.
     """
     check_size(content)
     writing = as_written(io.BytesIO(content), declared)
@@ -111,12 +114,12 @@ def opened(content: bytes, declared: Writing = _UNDECLARED, name: str = "") -> T
 
 
 def is_text(content: bytes) -> bool:
-    """Whether a file is read as it is, and needs no conversion."""
+    """Return whether a file is read as it is, without conversion."""
     return kinds.kind_of(content) is None and not kinds.is_packed(content)
 
 
 def as_text(content: bytes, sheet: str | None) -> tuple[bytes, Mapping[str, str], bool]:
-    """A file that is no text as text, the labels of its columns, and whether it is comma-separated UTF-8 now.
+    """Convert a file to text; return it with the labels of its columns, and whether it is now comma-separated UTF-8.
 
     Raises:
         ValueError: see ``kinds.as_text``.
@@ -126,7 +129,11 @@ def as_text(content: bytes, sheet: str | None) -> tuple[bytes, Mapping[str, str]
 
 
 def lines_around(content: bytes, declared: Writing) -> tuple[int | str, ...]:
-    """Lines above a table and below it that look as if they were none of its rows. Raises ValueError as ``opened``."""
+    """Return lines above and below a table that may not be its rows.
+
+    Raises:
+        ValueError: see ``opened``.
+    """
     writing = with_ignored(io.BytesIO(content), declared)
     if writing is None or writing.ignore is None:
         return ()
@@ -134,7 +141,7 @@ def lines_around(content: bytes, declared: Writing) -> tuple[int | str, ...]:
 
 
 def check_size(content: bytes) -> None:
-    """Raise ValueError for a file that is too large."""
+    """Raise ValueError if a file is too large."""
     if len(content) > MAX_BYTES:
         raise ValueError(
             f"the file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit here. "
@@ -143,25 +150,25 @@ def check_size(content: bytes) -> None:
 
 
 def _digest(content: bytes) -> str:
-    """Of the content, line ends aside, which another program may change."""
+    """Return the digest of a content without line ends, which other programs may change."""
     plain = content.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").rstrip(b"\n")
     return hashlib.sha256(plain).hexdigest()
 
 
 def is_practice(table: Table) -> bool:
-    """Whether a table is one of the public ones."""
+    """Return whether a table is one of the public practice tables."""
     return table.digest in {_digest(content) for content in contents().values()}
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """The state before a release: the table is read and the noise designed once for preview, outlook and release.
+    """State before a release: the table read, and the noise designed once for preview, outlook and release.
 
     Attributes:
-        left_out: rows that lack a value, or people without a complete row: public.
-        rows_left_out: rows that were left out, as far as their number is public.
-        plan: of the measurement; without any output.
-        notices: to the owner; not private.
+        left_out: public number of rows that lack a value, or of people without a complete row.
+        rows_left_out: public number of rows that were left out.
+        plan: plan of the release, which depends on no output.
+        notices: notices for the owner, which depend on private values.
     """
 
     left_out: int
@@ -182,10 +189,10 @@ def prepared(table: Table, spec: ReleaseSpec) -> Prepared:
 
 
 def _read(table: Table, spec: ReleaseSpec) -> Dataset:
-    """The table with outcomes as they are, unless it is too large for a server with other visitors."""
+    """Return the table with outcomes as they are; refuse it if it is too large for a server with other visitors."""
     data = read_outcomes(io.BytesIO(table.content), spec)
     points = math.prod(spec.grid)
-    if data.people * points > MAX_WORK:  # the number of rows may be private, that of people is not
+    if data.people * points > MAX_WORK:  # the number of rows may be private; the number of people is public
         counted = "rows" if spec.person is None else "people"
         raise ValueError(
             f"{data.people:,} {counted} by {points:,} points of the grid are more than {MAX_WORK:,} together, the "
@@ -195,10 +202,18 @@ def _read(table: Table, spec: ReleaseSpec) -> Dataset:
 
 
 def previewed(table: Table, plan: ReleasePlan) -> NotPrivate:
-    """The fit without noise (P,). Not private. Raises ValueError as ``prepared`` does."""
+    """Return the fit without noise (P,). It is not private.
+
+    Raises:
+        ValueError: see ``prepared``.
+    """
     return preview(plan, as_measured(plan.spec.outcome, _read(table, plan.spec)))
 
 
 def released(table: Table, plan: ReleasePlan) -> Published:
-    """One real release, with noise from the operating system. Raises ValueError as ``prepared`` does."""
+    """Make one real release, with noise from the operating system.
+
+    Raises:
+        ValueError: see ``prepared``.
+    """
     return publish(plan, as_measured(plan.spec.outcome, _read(table, plan.spec)))

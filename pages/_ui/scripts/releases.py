@@ -1,4 +1,4 @@
-"""The lines of the pages that show a release: a curve, a map, what can be asked of it, and an own table."""
+"""Lines of Python for the pages that show a release: a curve, a map, questions to it, and an own table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIMULATED = "# Simulated: its number determines the noise. A real release is ma
 
 
 def begun(name: str) -> Script:
-    """A script that loads a data set."""
+    """Return a script that loads a data set."""
     script = Script()
     script.module(_NUMPY)
     script.add(f'data = {script.name(exhibit)}("{name}").load()')
@@ -42,7 +42,7 @@ def begun(name: str) -> Script:
 
 
 def release(chosen: ReleaseSettings) -> Script:
-    """The released curve or prices, and the 95 % interval of the curve."""
+    """Return the lines for the released curve or prices, with the 95 % interval of the curve."""
     script, draw, design = begun(chosen.dataset), chosen.draw, chosen.design
     _places(script, chosen.dataset)
     last = draw.seed + draw.draws - 1
@@ -87,14 +87,14 @@ def release(chosen: ReleaseSettings) -> Script:
 
 
 def as_declared(mechanism: Any) -> Any:
-    """A mechanism without the permission for a formula beyond its proof, where it has another one."""
+    """Return a mechanism without the permission for a formula beyond its proof, unless it needs it."""
     return replace(mechanism, unproven=False) if getattr(mechanism, "calibration", None) == "analytic" else mechanism
 
 
 def _places(script: Script, name: str) -> None:
-    """The places that a page shows, after those of the records: of a curve along the first input, of a map its cells.
+    """Add the points that a page shows after the records: along the first input for a curve, the cells for a map.
 
-    Noise that is added once depends on all places together.
+    Noise that is added once depends on all points together.
     """
     shipped, data = exhibit(name), cached.dataset(name)
     if shipped.scene == "map":
@@ -111,7 +111,7 @@ def _places(script: Script, name: str) -> None:
 
 
 def along_first(script: Script, data: Dataset, along: str) -> None:
-    """X, whose first input runs along some numbers; others stand in the middle of their box."""
+    """Add X, whose first input takes certain values while the others are at the middle of their box."""
     about = f"# {data.x_names[0]} [{data.x_units[0]}]"
     if data.dim == 1:
         script.add(f"X = {along}[:, None]  {about}")
@@ -121,7 +121,7 @@ def along_first(script: Script, data: Dataset, along: str) -> None:
 
 
 def explored(chosen: Chosen) -> Script | str:
-    """The question that is asked of a release, and its answer."""
+    """Return the lines for the question that is asked of a release, and its answer."""
     script, view, statistics = Script(), chosen.view, chosen.statistics
     script.module(_NUMPY)
     if chosen.example is not None:
@@ -164,13 +164,13 @@ def explored(chosen: Chosen) -> Script | str:
 
 
 def _read(script: Script, models: str) -> None:
-    """The release of a draw that is called ``made``, read with some models."""
+    """Add the simulated release called ``made``, read with some models."""
     loaded = script.name(LoadedRelease)
     script.add(f"release = {loaded}(statistics=made.statistics[0], guarantee=made.guarantee, models={models})")
 
 
 def _grid(script: Script, chosen: Chosen) -> None:
-    """The points of the grid along the inputs that are numbers."""
+    """Add the points of the grid along the numerical inputs."""
     read, statistics, numbers = chosen.read, chosen.statistics, figures.numbers_of(chosen.statistics)
     X = read.X_test[: len(read.X_test) // len(read.groups)]
     axes = []
@@ -190,7 +190,7 @@ def _grid(script: Script, chosen: Chosen) -> None:
 
 
 def _refitted(script: Script, chosen: Chosen) -> None:
-    """The curve with the lengthscale or the spread that a visitor has chosen."""
+    """Add the curve with the lengthscale or the noise that a visitor has chosen."""
     statistics, view = chosen.statistics, chosen.view
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
@@ -207,7 +207,7 @@ def _refitted(script: Script, chosen: Chosen) -> None:
 
 
 def offer(spec: ReleaseSpec, guarantee: Guarantee) -> None:
-    """What goes on outside of the dashboard: a notebook about a release, and how the next one is made."""
+    """Offer what continues outside of the dashboard: a notebook about a release, and how the next one is made."""
     with st.container(horizontal=True):
         if spec.choice.kind.automatic:
             st.download_button(
@@ -230,10 +230,11 @@ def offer(spec: ReleaseSpec, guarantee: Guarantee) -> None:
 
 
 def configuration(spec: ReleaseSpec, of: str = "made") -> None:
-    """The declarations as a file, for the command line and the library.
+    """Offer the declarations as a file for the command line and the library.
 
     Args:
-        of: part of the page, where it is offered twice.
+        spec: the specification.
+        of: part of the page, because it is offered twice.
     """
     text, icon = spec_to_json(spec), ":material/settings:"
     file: Any = {"mime": "application/json", "key": f"{CONFIGURATION}_{of}", "on_click": "ignore"}
@@ -244,7 +245,7 @@ TABLE = "table.csv"
 
 
 def own_release() -> Script:
-    """A release of an own table, by its configuration in a file."""
+    """Return the lines for a release of an own table from a configuration in a file."""
     script = Script()
     script.module("from pathlib import Path")
     read, plan, make, zipped, spec = (

@@ -1,4 +1,4 @@
-"""The lines of the pages that compare, choose, attack and explain."""
+"""Lines of Python for the pages that compare, choose, attack and explain."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ _NUMPY = "import numpy as np"
 
 
 def _folds(script: Script) -> None:
-    """The people in five public parts, of which each is left out once."""
+    """Add the five public folds of the people, each of which is left out once."""
     script.add(f"folds = {script.name(k_folds)}(data.n, {FOLDS}, np.random.default_rng(0))  # public parts")
 
 
 def decision(chosen: Decision) -> Script:
-    """What somebody may believe, and the error."""
+    """Return the lines for what somebody may believe, and for the error."""
     script, draw, (tradeoff, argument) = Script(), chosen.draw, _tradeoff(chosen)
     if chosen.overlay:
         script = begun(chosen.dataset)
@@ -87,7 +87,7 @@ def decision(chosen: Decision) -> Script:
 
 
 def _tradeoff(chosen: Decision) -> tuple[object, str]:
-    """The curve of misses against false alarms, and its arguments."""
+    """Return the function of the trade-off curve, and its arguments as code."""
     return {
         "gaussian": (gaussian_tradeoff, "mu=mu"),
         "laplace": (laplace_tradeoff, "epsilon=epsilon"),
@@ -96,7 +96,7 @@ def _tradeoff(chosen: Decision) -> tuple[object, str]:
 
 
 def comparison(chosen: CompareSettings) -> Script:
-    """Errors of the methods that are drawn at first, at the epsilon of the page."""
+    """Return the lines for the errors of the methods drawn at first, at the epsilon of the page."""
     contest, epsilon = chosen.contest, float(chosen.draw.epsilon)
     script = begun(contest.model.dataset)
     _folds(script)
@@ -118,7 +118,7 @@ def comparison(chosen: CompareSettings) -> Script:
 
 
 def choice(chosen: ChoiceSettings) -> Script:
-    """Probabilities of the lengthscales, and the error after the choice."""
+    """Return the lines for the probabilities of the lengthscales, and the error after the choice."""
     grid, budgets = chosen.grid, chosen.budgets
     script, ratios = begun(grid.model.dataset), exhibit(grid.model.dataset).ratios
     kernel = script.name(type(grid.model.build()))
@@ -144,7 +144,7 @@ def choice(chosen: ChoiceSettings) -> Script:
 
 
 def attacked(chosen: AttackSettings) -> Script:
-    """The share of those present whom an attack finds."""
+    """Return the lines for the share of targets that an attack finds."""
     of, script = chosen.attack, Script()
     if isinstance(of, PathAttack):
         script.module(_NUMPY)
@@ -187,13 +187,13 @@ def attacked(chosen: AttackSettings) -> Script:
 
 
 def sparse_release(chosen: SparseSettings) -> Script:
-    """The release of the sparse DP-GP; its error, or the choice of its hyperparameters."""
+    """Return the lines for the release of the sparse DP-GP, and its error or the choice of its hyperparameters."""
     of, name = chosen.release, chosen.dataset
     script = Script()
     script.module(_NUMPY)
     load = "sparse.load" if sparse.defaults(name).load is not None else "load"
     script.add(f"data = {script.name(exhibit)}({script.of(name)}).{load}()")
-    view = chosen.view if chosen.overlay else "fits"  # the others compare with true data
+    view = chosen.view if chosen.overlay else "fits"  # the other views compare with true data
     if view == "choice":
         _hyperparameters(script, chosen)
         return script
@@ -256,7 +256,9 @@ def _hyperparameters(script: Script, chosen: SparseSettings) -> None:
 
 
 def excursions(chosen: ExcursionSettings) -> Script:
-    """The overlap of released paths, and of Bayes cloaking at the epsilon of one path, with the true area."""
+    """Return the lines for the overlap with the true area, of released paths and of Bayes cloaking at the epsilon of
+    one path.
+    """
     view = chosen.release
     script, study = Script(), STUDIES[view.name]
     script.module(_NUMPY)
@@ -294,7 +296,7 @@ def excursions(chosen: ExcursionSettings) -> Script:
 
 
 def hiding(chosen: HidingSettings) -> Script:
-    """The numbers of one step of the page that explains cloaking."""
+    """Return the lines for the numbers of one step of the page that explains cloaking."""
     return {"measured": _sums, "spend": _by_hand, "clip": _clipped}.get(chosen.step, _two_people)(chosen)
 
 

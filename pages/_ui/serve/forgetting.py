@@ -1,4 +1,4 @@
-"""Forgetting data of visitors, and downloads that are theirs alone."""
+"""Forget visitors' data, and give downloads only to the browsers that were offered them."""
 
 from __future__ import annotations
 
@@ -34,21 +34,23 @@ class Owners:
     """Which browsers were offered which file."""
 
     def __init__(self) -> None:
-        self._of: dict[str, set[str | None]] = {}  # file -> tokens; None: a browser without cookies
+        self._of: dict[str, set[str | None]] = {}  # tokens of browsers by file; None for a browser without cookies
         self._lock = threading.Lock()
 
     def note(self, file: str, browsers: set[str | None]) -> None:
-        """Pages of these browsers offer this file; of none, if the browser has gone meanwhile."""
+        """Note that pages of these browsers offer this file; of none if the browser has gone meanwhile."""
         with self._lock:
             self._of.setdefault(file, set()).update(browsers)
 
     def forget(self, file: str) -> None:
-        """The file is gone."""
+        """Forget a file that no longer exists."""
         with self._lock:
             self._of.pop(file, None)
 
     def may_have(self, path: str, token: str | None) -> bool:
-        """Whether a browser may have the file of a path: also one that belongs to nobody, as a page's icon."""
+        """Return whether a browser may have the file of a path; everybody may have files that belong to nobody, such as
+        icons.
+        """
         with self._lock:
             owners = self._of.get(PurePosixPath(path).stem)
         return owners is None or token in owners or None in owners
@@ -58,7 +60,7 @@ OWNERS = Owners()
 
 
 def bind_to_browsers() -> None:
-    """From now on note whose page offers a download, wherever streamlit keeps one."""
+    """Note from now on whose page offers a download, wherever streamlit keeps one."""
     keep, delete = MemoryMediaFileStorage.load_and_get_id, MemoryMediaFileStorage.delete_file
 
     @wraps(keep)
@@ -73,38 +75,39 @@ def bind_to_browsers() -> None:
         delete(self, file_id)
         OWNERS.forget(file_id)
 
-    storage: Any = MemoryMediaFileStorage  # streamlit has no hook: the class itself, so that every instance is bound
+    storage: Any = MemoryMediaFileStorage  # streamlit has no hook; the class is changed so that every instance is bound
     storage.load_and_get_id, storage.delete_file = noting, forgetting
 
 
 def _asking() -> set[str | None]:
-    """The browser for which a page runs now; nobody if it has gone."""
+    """Return the browser for which a page runs now; an empty set if it has gone."""
     context = get_script_run_ctx()
     client = None if context is None else Runtime.instance().get_client(context.session_id)
     spoken = None if client is None else client.client_context
     return set() if spoken is None else {known_by(spoken.cookies)}
 
 
-LOOK_SECONDS = 5.0  # how often sessions that have ended are looked for
-COLLECT_SECONDS = 30.0  # how often garbage is collected: streamlit would stop all pages for it at the end of each run
+LOOK_SECONDS = 5.0  # seconds between searches for sessions that have ended
+# Seconds between garbage collections; streamlit would stop all pages for it at the end of each run
+COLLECT_SECONDS = 30.0
 _BLOCK_BYTES = 64 * 1024
-_MMAP_THRESHOLD = -3  # of glibc's mallopt
+_MMAP_THRESHOLD = -3  # parameters of glibc's mallopt
 _TRIM_THRESHOLD = -1
 _PERTURB = -6
 _FORGOTTEN = threading.Event()
 
 
 def keep_off_the_disk() -> None:
-    """From now on neither an upload below the limit nor a crash of this process or its children writes a file."""
+    """Ensure that neither an upload below the limit nor a crash of this process or its children writes a file."""
     MultiPartParser.spool_max_size = (config.get_option("server.maxUploadSize") + 1) * 2**20
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def give_back_large_blocks() -> None:
-    """Have every freed block overwritten, and those of some size returned to the system at once.
+    """Overwrite every freed block of memory, and return large ones to the system at once.
 
-    The C library then fills new blocks too, so nobody may ask for much more than arrives: a pipe between processes asks
-    for all that is left of a message at every read of 64 kB, which for 20 MB would fill 3 GB.
+    The C library then fills new blocks too, so that no code may allocate much more than it uses. A pipe between
+    processes allocates all that is left of a message at every read of 64 kB, which for 20 MB would fill 3 GB.
     """
     _read_at_most(_BLOCK_BYTES)
     with suppress(OSError, AttributeError):  # another C library
@@ -129,7 +132,7 @@ def give_back() -> None:
 
 
 def drop_uploads() -> None:
-    """Remove the files of the session whose page runs now: streamlit keeps them for as long as the session lasts."""
+    """Remove the files of the session whose page runs now; streamlit would keep them as long as the session."""
     context = get_script_run_ctx()
     if context is not None:
         context.uploaded_file_mgr.remove_session_files(context.session_id)
@@ -137,9 +140,9 @@ def drop_uploads() -> None:
 
 
 async def forget_ended_sessions() -> None:
-    """Until cancelled: end sessions whose browser has been gone for as long as streamlit was told to wait.
+    """End sessions whose browser has been gone for as long as streamlit was told to wait, until this is cancelled.
 
-    Streamlit itself looks for them only when the next visitor comes or goes.
+    Streamlit itself searches for them only when the next visitor comes or goes.
     """
     again, collected = False, time.monotonic()
     while True:
@@ -155,12 +158,12 @@ async def forget_ended_sessions() -> None:
 
 
 def _end_expired() -> int:
-    manager: Any = Runtime.instance()._session_mgr  # of the kind that keeps its sessions in memory
+    manager: Any = Runtime.instance()._session_mgr  # a session manager that keeps its sessions in memory
     stored = manager._session_storage._cache
     before = dict(stored._data)
     stored.expire()
     ended = [info for key, info in before.items() if key not in stored._data]
     for info in ended:
         info.session.shutdown()
-        info.session.session_state.clear()  # the runtime's loop holds the session that it looked at last
+        info.session.session_state.clear()  # the runtime's loop holds the session that it examined last
     return len(ended)

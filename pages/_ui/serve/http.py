@@ -1,4 +1,4 @@
-"""The headers of the server's answers, and its checks of requests."""
+"""Headers of the server's answers, and checks of requests."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class OriginMiddleware:
-    """ASGI middleware: refuses requests and connections that no page of this server's makes.
+    """ASGI middleware that refuses requests and connections that no page of this server makes.
 
     Args:
-        hosts: names of this server, with a port where only that one counts; this machine's own always
-            belong to them. None: any name where the server listens on the network, this machine's where it does not.
+        hosts: names of this server, with a port if only this port is allowed; names of this machine are always allowed.
+            None allows any name if the server listens on the network, and only this machine's names otherwise.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[Host] | None) -> None:
@@ -50,7 +50,7 @@ class OriginMiddleware:
         await self.app(scope, receive, send)
 
     def problem(self, scope: Scope) -> str | None:
-        """Why a request is refused, in words that repeat nothing of it; None if it is not."""
+        """Return why a request is refused, in words that repeat nothing of it; None if it is not."""
         headers = Headers(scope=scope)
         origins = headers.getlist("origin")
         try:
@@ -72,7 +72,7 @@ class OriginMiddleware:
 
 
 def _same(origin: str, host: Host) -> bool:
-    """Whether a page of this origin came from this host and port."""
+    """Return whether a page of this origin came from this host and port."""
     try:
         parts = urlsplit(origin)
         page = Host.read(parts.netloc)
@@ -85,9 +85,9 @@ def _same(origin: str, host: Host) -> bool:
 
 
 def _spell_origin_as_host(scope: Scope) -> None:
-    """Write an origin that is the host as that is written: streamlit compares letter by letter.
+    """Write an origin that equals the host in the host's spelling, because streamlit compares them letter by letter.
 
-    Where these differ it asks a host outside for this machine's address, to compare with that too.
+    If they differ, streamlit asks an external host for this machine's address to compare with it.
     """
     headers = MutableHeaders(scope=scope)
     if "origin" in headers:
@@ -95,22 +95,22 @@ def _spell_origin_as_host(scope: Scope) -> None:
 
 
 def listens_here() -> bool:
-    """Whether streamlit was told to listen on this machine's own addresses only."""
+    """Return whether streamlit was told to listen only on this machine's own addresses."""
     address = config.get_option("server.address")
     return isinstance(address, str) and Host(address.lower(), None).is_this_machine
 
 
-PROPOSED = "x-visitor"  # header in which a proxy proposes a token, so that the first request already goes to
-# the replica that the cookie will lead to
+PROPOSED = "x-visitor"  # Header in which a proxy proposes a token, so that the first request already goes to
+# the replica to which the cookie will lead
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
-    "Content-Security-Policy": "frame-ancestors 'none'",  # nobody shows a page inside another; nginx adds the rest
+    "Content-Security-Policy": "frame-ancestors 'none'",  # no other site may embed a page; nginx adds the rest
     "X-Frame-Options": "DENY",
 }
 _SCRIPT = Path(__file__).parents[1] / "look" / "page.js"
 _STREAMLIT = "/_stcore/"
-_ENDPOINTS = ("health", "host-config", "stream")  # used by pages; metrics and agents are nobody's business
+_ENDPOINTS = ("health", "host-config", "stream")  # pages use these; metrics and agents are closed
 _UPLOADS = "upload_file/"
 _NOT_PAGES = (_STREAMLIT, "/static/", forgetting.PATH, "/component/", "/readyz")
 
@@ -119,13 +119,13 @@ DRAINING = threading.Event()
 
 
 def drain_on_signal() -> None:
-    """From SIGUSR1 on, take no new visitors; those who are here stay until the process is stopped."""
+    """Accept no new visitors after SIGUSR1; present ones stay until the process is stopped."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGUSR1, lambda *_: DRAINING.set())
 
 
 async def readyz(_request: Request) -> JSONResponse:
-    """200 if this process can serve every page and takes new visitors; else 503 and the reason."""
+    """Return 200 if this process can serve every page and accepts new visitors; otherwise 503 and the reason."""
     problem = "draining" if DRAINING.is_set() else await run_in_threadpool(READINESS.problem)
     answer: dict[str, object] = {"ready": problem is None, "version": __version__}
     if problem is not None:
@@ -134,12 +134,12 @@ async def readyz(_request: Request) -> JSONResponse:
 
 
 async def page_script(_request: Request) -> FileResponse:
-    """The pages' script; a file of our own, which a policy without inline scripts allows."""
+    """Return the script of the pages, as a file that a policy without inline scripts allows."""
     return FileResponse(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
 
 class VisitorMiddleware:
-    """ASGI middleware: gives a browser its cookie with the page, sets headers, turns visitors away while draining."""
+    """ASGI middleware that gives a browser its cookie, sets headers, and refuses new visitors while draining."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -161,7 +161,7 @@ class VisitorMiddleware:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 if path.startswith(forgetting.PATH):
-                    headers["Cache-Control"] = "no-store"  # a download stays in no cache on the way
+                    headers["Cache-Control"] = "no-store"  # no cache on the way may keep a download
                 if page and message["status"] in (200, 304) and (cookie := _cookie(scope)):
                     headers.append("Set-Cookie", cookie)
             await send(message)
@@ -170,14 +170,14 @@ class VisitorMiddleware:
 
 
 def _refusal(scope: Scope, path: str, page: bool) -> Response | None:
-    """The answer to what nobody is given; None if it is."""
+    """Return the answer to a request that is refused for everybody; None if it is not."""
     if _is_closed(path):
         return PlainTextResponse("Not found", 404)
     if path.startswith(_STREAMLIT + _UPLOADS) and not environment.switched_on("DPGP_UPLOADS"):
         return PlainTextResponse("This server takes no files.", 403)
     if path.startswith(forgetting.PATH):
         browser = known_by(HTTPConnection(scope).cookies)
-        if not forgetting.OWNERS.may_have(path, browser):  # wherever it has the address from
+        if not forgetting.OWNERS.may_have(path, browser):  # wherever the address comes from
             return PlainTextResponse("File not found", 404)
     if DRAINING.is_set() and (page or scope["type"] == "websocket"):
         refusal = "This server is being replaced. Reload the page in a moment."
@@ -186,19 +186,19 @@ def _refusal(scope: Scope, path: str, page: bool) -> Response | None:
 
 
 def _below_base(path: str) -> str:
-    """The path without that of the whole server (``server.baseUrlPath``), if it has one."""
+    """Return the path without that of the whole server (``server.baseUrlPath``), if it has one."""
     base = str(config.get_option("server.baseUrlPath") or "").strip("/")
     return path.removeprefix(f"/{base}") if base and path.startswith(f"/{base}/") else path
 
 
 def _is_closed(path: str) -> bool:
-    """Whether it is an endpoint of streamlit, under any prefix, that no page uses."""
+    """Return whether a path is an endpoint of streamlit, under any prefix, that no page uses."""
     _, _, endpoint = path.partition(_STREAMLIT)
     return _STREAMLIT in path and endpoint not in _ENDPOINTS and not endpoint.startswith(_UPLOADS)
 
 
 def _cookie(scope: Scope) -> str | None:
-    """The cookie to set; None if the browser has one."""
+    """Return the cookie to set; None if the browser has one."""
     request = HTTPConnection(scope)
     secure = "https" in (scope.get("scheme"), request.headers.get("x-forwarded-proto"))
     if token_in(request.cookies, secure) is not None:
@@ -209,7 +209,7 @@ def _cookie(scope: Scope) -> str | None:
 
 
 def _is_page(scope: Scope, path: str) -> bool:
-    """Whether this request is for the document of a page, not for one of its parts."""
+    """Return whether this request is for the document of a page, not for one of its parts."""
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or path.startswith(_NOT_PAGES):
         return False
     return "." not in path.rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""The start of the server: its own first visits, its readiness, and its only line of output."""
+"""Start of the server: its own first visits, its readiness, and its only line of output."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _LOG = logging.getLogger(__name__)
 
 
 def shared_modules() -> list[str]:
-    """Dotted names of the modules that pages share; ``main`` is a script that draws."""
+    """Return the dotted names of the modules that pages share; ``main`` is a script that draws."""
     files = sorted((PAGES / "_ui").rglob("*.py"))
     names = ["pages." + ".".join(file.relative_to(PAGES).with_suffix("").parts) for file in files]
     return [name for name in names if name != "pages._ui.main"]
 
 
 def pages_compile() -> None:
-    """Every page is there and is Python; every module the pages share can be imported, with its imports."""
+    """Raise an error unless every page is valid Python, and every module that pages share can be imported."""
     for script in sorted(PAGES.glob("*.py")):
         compile(script.read_text(encoding="utf-8"), script.name, "exec")
     for name in shared_modules():
@@ -54,16 +54,16 @@ def pages_compile() -> None:
 
 
 def datasets_load() -> None:
-    """Every shipped dataset can be read."""
+    """Raise an error unless every shipped data set can be read."""
     for dataset in DATASETS:
         dataset.load()
 
 
 def release_is_right() -> None:
-    """A release whose noise is known in closed form comes out right.
+    """Check a release whose noise is known in closed form.
 
     Raises:
-        ArithmeticError: it does not.
+        ArithmeticError: the noise is wrong.
     """
     one = Dataset(
         name="one_record",
@@ -76,7 +76,7 @@ def release_is_right() -> None:
     kernel = EQ(variance=1.0, lengthscale=1.0)
     cloaking = Cloaking(kernel=kernel, noise_variance=0.3, epsilon=1.0, delta=0.01, calibration="hall")
     noise = cloaking.release(one, one.X, np.random.default_rng(1)).noise_sd[0]
-    # one record tested where it lies: c = k / (k + s^2), M = c^2, noise sd = d s' c
+    # one record, tested at its own input: c = k / (k + s^2), M = c^2, noise sd = d s' c
     expected = 2.0 * math.sqrt(2 * math.log(2 / 0.01)) / (1 + 0.3)
     if not math.isclose(noise, expected, rel_tol=1e-6):
         raise ArithmeticError("the noise of a release is wrong")
@@ -91,16 +91,16 @@ CHECKS: Checks = (
 
 
 class Probe:
-    """Whether the processes still compute: sends one a task whose answer is known, at most one at a time.
+    """Check that the processes still compute, by sending one a task with a known answer, at most one at a time.
 
-    A task that waits behind others is no sign of anything: they may take long, and are stopped if they take too long.
+    A task that waits behind others proves nothing: these may take long, and are stopped if they take too long.
 
     Args:
-        submit: sends a function to a process; may raise.
+        submit: function that sends a function to a process; it may raise.
     """
 
-    FRESH_SECONDS = 10.0  # an answer counts for so long
-    ANSWER_SECONDS = 3.0  # so long this waits for one
+    FRESH_SECONDS = 10.0  # seconds for which an answer is valid
+    ANSWER_SECONDS = 3.0  # seconds for which this waits for an answer
     PATIENCE_SECONDS = 330.0  # longer than any task may take
 
     def __init__(self, submit: Callable[[Callable[[], None]], Future[None]]) -> None:
@@ -109,7 +109,7 @@ class Probe:
         self._since, self._answered = 0.0, False
 
     def problem(self) -> str | None:
-        """The fault, in words fit for strangers; None if there is none."""
+        """Return what is wrong, in words fit for strangers; None if nothing is."""
         moment = time.monotonic()
         old = moment - self._since > self.FRESH_SECONDS
         if self._pending is not None and self._pending.done() and self._pending.exception() is None and old:
@@ -122,7 +122,7 @@ class Probe:
             if self._answered and moment - self._since < self.PATIENCE_SECONDS:
                 return None
             return "no process has computed anything yet" if not self._answered else "the processes compute nothing"
-        except Exception as error:  # whatever it is, nothing can be computed
+        except Exception as error:  # whatever the error is, nothing can be computed
             _LOG.warning("not ready: a process does not compute (%s)", type(error).__name__)
             self._pending = None
             return f"a process cannot compute ({type(error).__name__})"
@@ -131,38 +131,38 @@ class Probe:
 
 
 class Readiness:
-    """Runs each of its checks until it has passed once; after that it only asks the probe.
+    """Run each check until it has passed once; after that only ask the probe.
 
     Args:
-        checks: pairs (fault if it fails, check that raises).
-        probe: asked every time; None: no probe.
+        checks: pairs of a sentence and a check that raises if it fails.
+        probe: probe that is asked every time; None for none.
     """
 
     def __init__(self, checks: Checks = CHECKS, probe: Probe | None = None) -> None:
         self._checks, self._probe, self._lock = [*checks], probe, threading.Lock()
 
     def problem(self) -> str | None:
-        """The fault, in words fit for strangers (no paths, no values); None if there is none."""
+        """Return what is wrong, in words fit for strangers (no paths, no values); None if nothing is."""
         with self._lock:
             while self._checks:
                 wrong, check = self._checks[0]
                 try:
                     check()
-                except Exception as error:  # whatever it is, the server is not ready
+                except Exception as error:  # whatever the error is, the server is not ready
                     _LOG.exception("not ready: %s", wrong)
                     return f"{wrong} ({type(error).__name__})"
                 del self._checks[0]
             return None if self._probe is None else self._probe.problem()
 
 
-_LOOK_SECONDS = 0.05  # between looks whether a page is being made
+_LOOK_SECONDS = 0.05  # seconds between checks whether a page is being drawn
 
 
 class Tab(SessionClient):
-    """A browser's tab without a screen: ``write_forward_msg`` takes a page's messages, and notices the last.
+    """A browser tab without a screen: ``write_forward_msg`` takes a page's messages, and notices the last one.
 
     Attributes:
-        ended: the page has been sent, as far as it goes.
+        ended: set once the page has been sent.
     """
 
     def __init__(self) -> None:
@@ -170,17 +170,17 @@ class Tab(SessionClient):
 
     @property
     def client_context(self) -> ClientContext | None:
-        """There is no browser."""
+        """Return None, because there is no browser."""
         return None
 
     def write_forward_msg(self, msg: ForwardMsg) -> None:
-        """Take one piece of the page."""
+        """Take one message of the page."""
         if msg.WhichOneof("type") == "script_finished" and msg.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             self.ended.set()
 
 
 async def visit(page: menu.Page) -> None:
-    """Open a page in a tab of its own, wait for its end, and close it. Called on the server's loop."""
+    """Open a page in a tab of its own, wait for its end, and close it. Call it on the server's loop."""
     runtime, tab = Runtime.instance(), Tab()
     number = runtime.connect_session(tab, {}, session_id_override=WARM_UP + secrets.token_urlsafe(16))
     message = BackMsg()
@@ -193,7 +193,7 @@ async def visit(page: menu.Page) -> None:
 
 
 async def open_pages() -> None:
-    """Open every page that visitors share, one after another whenever no page is being made for anybody."""
+    """Open every page that visitors share, one after another, whenever no page is being drawn for anybody."""
     for page in menu.shared():
         while not waiting.RENDERING.idle:
             await asyncio.sleep(_LOOK_SECONDS)
@@ -205,9 +205,9 @@ _EVERYWHERE = ("0.0.0.0", "::", "")
 
 @asynccontextmanager
 async def lifespan(_: App) -> AsyncIterator[None]:
-    """Workers while the server lives; it opens its own pages and computes ahead unless DPGP_WARM is 0.
+    """Run workers while the server lives; it opens its own pages and computes in advance unless DPGP_WARM is 0.
 
-    Prints the only line of a server, its address, once everything that could keep it from starting is done.
+    It prints the only line of the server, its address, once everything that could prevent its start is done.
     """
     cached.start()
     warming = environment.switched_on("DPGP_WARM")
@@ -221,7 +221,7 @@ async def lifespan(_: App) -> AsyncIterator[None]:
     ]
     if warming:
         tasks.append(asyncio.create_task(_warm_up()))
-    # Streamlit says it before it loads ``app.py``, which may refuse.
+    # Streamlit prints its address before it loads ``app.py``, which may refuse to start.
     print(f"Dashboard URL: {address()}", flush=True)
     try:
         yield
@@ -241,18 +241,19 @@ async def _warm_up() -> None:
 def _spare_the_collector() -> None:
     """Load the modules of pages and exempt them from garbage collection.
 
-    Streamlit collects all generations after every run of a page. Going through the modules, which never become
-    garbage, took longer than the run itself.
+    Streamlit collects all generations after every run of a page. Examining the modules, which never become garbage,
+    would take longer than the run itself.
     """
     for name in shared_modules():
         importlib.import_module(name)
-    go.Figure().add_scatter(x=[0]).update_layout(legend={}, margin={}).update_xaxes(title="").to_json()  # loads lazily
+    # Modules that are otherwise loaded later
+    go.Figure().add_scatter(x=[0]).update_layout(legend={}, margin={}).update_xaxes(title="").to_json()
     gc.collect()
     gc.freeze()
 
 
 def address() -> str:
-    """Where a browser finds this server; asks nobody outside."""
+    """Return where a browser finds this server, without asking any other server."""
     host = config.get_option("server.address") or ""
     if config.is_manually_set("browser.serverAddress") or host in _EVERYWHERE:
         host = config.get_option("browser.serverAddress")

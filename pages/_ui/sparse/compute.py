@@ -1,4 +1,4 @@
-"""Releases of the sparse page, their errors on people left out, and the choice of hyperparameters."""
+"""Releases of the sparse page, their errors on people left out, and the private choice of hyperparameters."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ Method = Literal["ours", "paper", "naive"]
 METHODS: tuple[Method, ...] = ("ours", "paper", "naive")
 Contender = Literal["ours", "paper", "naive", "bayes"]
 CONTENDERS: tuple[Contender, ...] = (*METHODS, "bayes")
-"""The sparse DP-GP's variants, and Bayes cloaking, which protects the same."""
+"""Variants of the sparse DP-GP, and Bayes cloaking, which protects the same."""
 
 
 @dataclass(frozen=True)
 class SparseSetting:
-    """Public settings.
+    """Public settings of the page.
 
     Attributes:
         dataset: name in ``datasets.EXHIBITS``.
-        lengthscale: of the EQ kernel, of the first input; others in public proportion.
+        lengthscale: lengthscale of the EQ kernel for the first input; others are in public proportion.
         noise: noise variance over kernel variance.
         inducing: inducing inputs along each dimension of the public box.
-        epsilon, delta: of one release.
-        seed: of the noise.
+        epsilon, delta: budget of one release.
+        seed: seed of the noise.
     """
 
     dataset: str
@@ -71,11 +71,11 @@ class SparseSetting:
 
     @property
     def kernel(self) -> EQ:
-        """EQ kernel, unit variance in model units."""
+        """Return the EQ kernel with unit variance in model units."""
         return EQ(lengthscale=tuple(self.lengthscale * ratio for ratio in exhibit(self.dataset).ratios))
 
     def mechanism(self, method: Method = "ours") -> SparseVariational:
-        """The release of a method."""
+        """Return the mechanism of a method."""
         ours = SparseVariational(
             epsilon=self.epsilon,
             delta=self.delta,
@@ -89,41 +89,41 @@ class SparseSetting:
 
     @property
     def bayes(self) -> BayesCloaking:
-        """The contender, which protects the same; its models are automatic."""
+        """Return Bayes cloaking with automatic models, which protects the same."""
         return BayesCloaking(epsilon=self.epsilon, delta=self.delta, protects="inputs and outputs")
 
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
-        """The releases in the page's picture and table: of ours, of the paper's, and of Bayes cloaking."""
+        """Return the releases in the page's figure and table: of our method, of the paper's, and of Bayes cloaking."""
         made = {"ours": self.mechanism(), "paper": self.mechanism("paper"), "bayes": self.bayes}
         return [((name, self), each.guarantee.for_unit(unit)) for name, each in made.items()]
 
 
 def defaults(name: str) -> SparseDefaults:
-    """How the page opens with a data set."""
+    """Return the settings with which the page opens for a data set."""
     start = exhibit(name).sparse
     assert start is not None
     return start
 
 
 def load(name: str) -> Dataset:
-    """The page's data: those of other pages, unless the dataset says otherwise."""
+    """Return the page's data: those of other pages, unless the data set says otherwise."""
     return (defaults(name).load or exhibit(name).load)()
 
 
 @dataclass(frozen=True, eq=False)
 class _About:
-    """A result about one of the page's data sets, which it names and does not hold."""
+    """A result about one of the page's data sets, of which it keeps only the name."""
 
     name: str
 
     @property
     def dataset(self) -> Dataset:
-        """All records."""
+        """Return all records."""
         return cached.value("Loading the data", load, self.name)
 
 
 def parts(dataset: Dataset) -> list[Held]:
-    """Each public fold: the people to fit, and those left out."""
+    """Return each public fold: the people to fit, and those left out."""
     return comparison.left_out(dataset, folds_of(dataset))
 
 
@@ -134,11 +134,11 @@ KINDS: tuple[IntervalTarget, ...] = ("outputs", "function")
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """One release. It may be published.
+    """A release that may be published.
 
     Attributes:
-        mean: of the curve (P,), in the output's unit.
-        low, high: its interval at ``LEVEL``.
+        mean: mean of the curve (P,), in the output's unit.
+        low, high: ends of its interval at ``LEVEL``.
     """
 
     mean: FloatArray
@@ -151,16 +151,16 @@ class Fits(_About):
     """Private fits along the first input, and the non-private one.
 
     Attributes:
-        x: grid (P,), first input; other inputs stand at the middle of their box.
-        means: private prediction of each method (P,); may be published.
-        halves: of ours, halves of the intervals of ``LEVEL`` for the curve and for one more output (P,); the paper's
-            posterior does not hold at its level, so it has none.
-        plain: the curve without privacy (P,). Not private.
+        x: grid (P,) of the first input; other inputs are at the middle of their box.
+        means: prediction of each method (P,) from a release; it may be published.
+        halves: half-widths (P,) of our intervals of ``LEVEL`` for the curve and for one more output. The paper's
+            posterior has none, because it does not cover at its level.
+        plain: curve without privacy (P,). It is not private.
         inducing: first coordinates of the inducing inputs.
         rmse: error of each method on people left out. Not private.
-        plain_rmse: the same of the sparse Gaussian process with nothing hidden. Not private.
+        plain_rmse: error of the sparse Gaussian process without privacy noise. It is not private.
         coverage: share of people left out inside each central interval, per method (19,). Not private.
-        bayes: the release of Bayes cloaking; may be published.
+        bayes: release of Bayes cloaking; it may be published.
     """
 
     x: FloatArray
@@ -175,7 +175,7 @@ class Fits(_About):
 
 
 def fit(setting: SparseSetting) -> Fits:
-    """One release of every method on all records; errors and calibration on people left out."""
+    """Return a release of every method from all records; errors and calibration are those on people left out."""
     data = load(setting.dataset)
     x: FloatArray = np.linspace(*data.x_box[0], GRID_POINTS)
     points = along_first(data, x)
@@ -201,16 +201,16 @@ def fit(setting: SparseSetting) -> Fits:
 
 
 REPEATS = 8
-BAYES_DRAWS = 1  # about each part of the people: each plans its stages anew
+BAYES_DRAWS = 1  # about each fold of the people; each release plans its own stages
 CURVE_EPSILONS = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
 class Judged(NamedTuple):
-    """Performance on people left out, mean over simulated releases. Not private.
+    """Performance on people left out, as the mean over simulated releases. It is not private.
 
     Attributes:
-        rmse: in the output's unit.
-        likelihood: log-likelihood of one of them.
+        rmse: error in the output's unit.
+        likelihood: log-likelihood of one of these people.
         inside: share of outputs inside each central interval (19,).
     """
 
@@ -220,7 +220,7 @@ class Judged(NamedTuple):
 
 
 def judged(setting: SparseSetting, contender: Contender, data: Dataset, levels: Sequence[float] = ()) -> Judged:
-    """Of simulated releases about each part of the people, with central intervals of these levels."""
+    """Evaluate simulated releases on each fold of the people, with central intervals of these levels."""
     simulated = _simulated_bayes if contender == "bayes" else partial(_simulated, method=contender)
     residuals: list[FloatArray] = []
     likelihoods: list[float] = []
@@ -237,7 +237,7 @@ Simulated = Iterator[tuple[FloatArray, float, list[float]]]  # residuals (draws,
 
 
 def _simulated(setting: SparseSetting, index: int, fold: Held, levels: Sequence[float], method: Method) -> Simulated:
-    """``REPEATS`` releases of a variant of the sparse DP-GP about one part of the people."""
+    """Evaluate ``REPEATS`` releases of a variant of the sparse DP-GP on one fold."""
     mechanism, train, truth = setting.mechanism(method), fold.train, fold.truth
     sums = mechanism.exact_statistics(train)
     for repeat in range(REPEATS):
@@ -250,7 +250,7 @@ def _simulated(setting: SparseSetting, index: int, fold: Held, levels: Sequence[
 
 
 def _simulated_bayes(setting: SparseSetting, index: int, fold: Held, levels: Sequence[float]) -> Simulated:
-    """The same of Bayes cloaking, ``BAYES_DRAWS`` together; the likelihood is that of its mixture of models."""
+    """Evaluate ``BAYES_DRAWS`` releases of Bayes cloaking; the likelihood is that of the mixture of models."""
     data, truth, rng = fold.train, fold.truth, np.random.default_rng([setting.seed, index, 5])
     release = setting.bayes.release(data, fold.X_test, rng, BAYES_DRAWS)
     mixture, y = release.uncertainty.prediction, (truth - data.midpoint) / data.y_scale
@@ -262,7 +262,9 @@ def _simulated_bayes(setting: SparseSetting, index: int, fold: Held, levels: Seq
 
 
 def intervals_hold(setting: SparseSetting, data: Dataset) -> FloatArray:
-    """Share of people left out inside our intervals of each level (19,) over ``REPEATS`` releases. Not private."""
+    """Return the coverage (19,) of our intervals of each level on people left out over ``REPEATS`` releases. It is not
+    private.
+    """
     inside = []
     for index, (train, X_test, truth, _) in enumerate(parts(data)):
         rng = np.random.default_rng([setting.seed, index, 8])
@@ -274,7 +276,9 @@ def intervals_hold(setting: SparseSetting, data: Dataset) -> FloatArray:
 
 
 def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:
-    """Error of the sparse Gaussian process itself, in the output's unit. Not private."""
+    """Return the error of the sparse Gaussian process without privacy noise, in the output's unit. It is not
+    private.
+    """
     Z, residuals = setting.mechanism().inducing_inputs(data), []
     for train, X_test, truth, _ in parts(data):
         mean, _ = posterior(setting.kernel, train.X, train.standardised(), X_test, Z, setting.noise)
@@ -283,19 +287,21 @@ def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:
 
 
 def best_without_privacy(name: str) -> float:
-    """Error when nothing is hidden, with the models of Bayes cloaking, in the output's unit. Not private."""
+    """Return the error of the models of Bayes cloaking without privacy noise, in the output's unit. It is not
+    private.
+    """
     data = load(name)
     return error_without_privacy(data, folds_of(data))
 
 
 def error_of(residuals: Sequence[FloatArray]) -> float:
-    """Root mean square over all parts, mean over draws; residuals are (draws, P) of each part."""
+    """Return the root mean square over all folds, as the mean over releases; residuals of each fold are (draws, P)."""
     return float(held_out_rmse(residuals).mean())
 
 
 @dataclass(frozen=True, eq=False)
 class Curves(_About):
-    """Error and log-likelihood on people left out over ``CURVE_EPSILONS`` for each method. Not private."""
+    """Error and log-likelihood on people left out over ``CURVE_EPSILONS`` for each method. They are not private."""
 
     rmse: dict[Contender, FloatArray]
     likelihood: dict[Contender, FloatArray]
@@ -303,7 +309,7 @@ class Curves(_About):
 
 
 def errors_against_epsilon(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Curves:
-    """Errors at every epsilon: our variant, the paper's, and Bayes cloaking."""
+    """Return the errors at every epsilon of our variant, of the paper's, and of Bayes cloaking."""
     data = load(setting.dataset)
     compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
     curves: dict[Contender, list[Judged]] = {each: [] for each in compared}
@@ -316,16 +322,16 @@ def errors_against_epsilon(setting: SparseSetting, progress: Callable[[float], N
 
 
 CHOICE_EPSILONS = (1.0, 3.0, 10.0, 30.0)
-FACTORS = (0.5, 1.0, 2.0)  # of the lengthscale and of the noise variance: the candidates of a private choice
+FACTORS = (0.5, 1.0, 2.0)  # factors on lengthscale and noise variance that are the candidates of a private choice
 
 
 @dataclass(frozen=True, eq=False)
 class Choices(_About):
-    """Results of private choices of hyperparameters, over ``CHOICE_EPSILONS``. Not private.
+    """Results of private choices of hyperparameters, over ``CHOICE_EPSILONS``. They are not private.
 
     Attributes:
         rmse: error on people left out after each choice (E,), by name.
-        lengthscales: share of choices for each candidate lengthscale (E, 3), by name; refusals count for none.
+        lengthscales: share of choices of each candidate lengthscale (E, 3), by name; refusals do not count.
         candidates: lengthscales of the first input.
     """
 
@@ -346,7 +352,7 @@ CHOOSERS: dict[
 
 
 def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Choices:
-    """Choose lengthscale and noise variance privately, about each part of the people, at every epsilon."""
+    """Choose lengthscale and noise variance privately for each fold of the people, at every epsilon."""
     data = load(setting.dataset)
     lengthscales = tuple(setting.lengthscale * factor for factor in FACTORS)
     grid = [
@@ -372,19 +378,19 @@ def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], N
 
 
 def is_compared(name: str) -> bool:
-    """Whether other pages have errors about the same records; then this page has the same ones."""
+    """Return whether other pages show errors for the same records; this page then shows the same errors."""
     return exhibit(name).cross_validated and defaults(name).load is None
 
 
 def _bayes_errors(setting: SparseSetting, epsilons: Sequence[float]) -> FloatArray:
-    """Errors of Bayes cloaking as every page has them (E,). Not private."""
+    """Return the errors of Bayes cloaking as every page shows them (E,). They are not private."""
     budgets = (Budget(setting.dataset, each, setting.delta, "inputs and outputs") for each in epsilons)
     errors = (left_out.simulated_errors(each) for each in budgets)
     return np.array([each.errors.mean() for each in errors if each is not None])
 
 
 def fits(setting: SparseSetting) -> Fits:
-    """Private and plain fits."""
+    """Return the fits with and without privacy."""
     found = cached.value("Fitting the sparse model", fit, setting)
     if not is_compared(setting.dataset):
         return found
@@ -392,7 +398,7 @@ def fits(setting: SparseSetting) -> Fits:
 
 
 def curves(setting: SparseSetting) -> Curves:
-    """Errors at every epsilon."""
+    """Return the errors at every epsilon."""
     found = cached.value("Releasing at every epsilon", errors_against_epsilon, setting)
     if not is_compared(setting.dataset):
         return found
@@ -400,14 +406,16 @@ def curves(setting: SparseSetting) -> Curves:
 
 
 def opening(name: str, draw: Draw) -> tuple[Wish, Wish]:
-    """The fits and the error without privacy that the page opens with, to be computed beforehand."""
+    """Return the fits and the error without privacy with which the page opens, to be computed in advance."""
     start, length = defaults(name), exhibit(name).lengthscale
     setting = SparseSetting(name, length, start.noise, start.start, draw.epsilon, draw.delta, draw.seed)
     return Wish(fit, (setting,), ()), Wish(best_without_privacy, (name,), ())
 
 
 def least_without_privacy(setting: SparseSetting, plain: float) -> float:
-    """The error when nothing is hidden, or ``plain``, that of the sparse Gaussian process, if less. Not private."""
+    """Return the error without privacy noise, or ``plain``, that of the sparse Gaussian process, if smaller. It is not
+    private.
+    """
     name = setting.dataset
     if is_compared(name):
         return min(plain, left_out.without_privacy(name, usual(name)))

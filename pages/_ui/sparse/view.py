@@ -90,7 +90,7 @@ def _lengthscale(chosen: Any) -> Slider[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class SparseSettings(Promise):
-    """The whole sidebar: the release, the figures of it on the page, and whether the overlay is on."""
+    """Whole sidebar: the release, which of its figures is shown, and whether the overlay is on."""
 
     dataset: str = carried(DATASET, below=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
     overlay: bool = carried(offers.OVERLAY)
@@ -120,7 +120,7 @@ _LOOKS = {  # name, colour and dash
     "naive": ("noise ignored", BINS, "dot"),
     "bayes": ("Bayes cloaking", PRIVATE, "longdash"),
 }
-_SHORT = {  # at a line's end
+_SHORT = {  # at the end of a line
     "ours: whitened": "ours",
     "Evidence: free (ours)": "evidence, free",
     "All kernels together, exponential mechanism": "all together",
@@ -130,7 +130,7 @@ _CHOOSER_LOOKS = ((SPARSE, "solid"), (BINS, "dot"), (OTHER, "dash"))
 
 
 def fit(fits: Fits) -> go.Figure:
-    """Private fits, intervals about ours and of Bayes cloaking, and the inducing inputs."""
+    """Draw the released curves, intervals of our method and of Bayes cloaking, and the inducing inputs."""
     data, figure, bayes = fits.dataset, go.Figure(), fits.bayes
     mean = fits.means["ours"]
     for opacity, of, subject in ((0.12, KINDS[0], f"one more {data.y_name}"), (0.28, KINDS[1], "the curve")):
@@ -151,7 +151,7 @@ def fit(fits: Fits) -> go.Figure:
 
 
 def differences(fits: Fits) -> go.Figure:
-    """How far each private curve is from the one without privacy, which is the line at 0; in bands where curves are."""
+    """Draw each released curve minus the one without privacy, with bands for the curves."""
     data, figure, x, bayes = fits.dataset, go.Figure(), fits.x, fits.bayes
     ours, half = fits.means["ours"] - fits.plain, fits.halves[KINDS[1]]
     low, high = bayes.low - fits.plain, bayes.high - fits.plain
@@ -170,7 +170,7 @@ def differences(fits: Fits) -> go.Figure:
 
 
 def calibration(fits: Fits) -> go.Figure:
-    """Share of held-out outputs inside each central interval against its level."""
+    """Draw the share of outputs left out inside each central interval against its level."""
     figure = go.Figure()
     figure.add_scatter(x=100 * LEVELS, y=100 * LEVELS, name="perfect", line={"color": TRUTH, "dash": "dot"})
     for contender in CONTENDERS:
@@ -183,7 +183,7 @@ def calibration(fits: Fits) -> go.Figure:
 
 
 def against_epsilon(curves: Curves, quantity: str, without: float) -> go.Figure:
-    """Held-out error or log-likelihood against epsilon, both variants and Bayes cloaking."""
+    """Draw error or log-likelihood on people left out against epsilon, for both variants and Bayes cloaking."""
     figure, is_error = go.Figure(), quantity == "error"
     for contender, values in (curves.rmse if is_error else curves.likelihood).items():
         draw_line(figure, CURVE_EPSILONS, values, *_LOOKS[contender])
@@ -198,7 +198,7 @@ def against_epsilon(curves: Curves, quantity: str, without: float) -> go.Figure:
 
 
 def choice_errors(choices: Choices) -> go.Figure:
-    """Held-out error after each private choice against epsilon."""
+    """Draw the error on people left out after each private choice against epsilon."""
     figure = go.Figure()
     for (name, values), look in zip(choices.rmse.items(), _CHOOSER_LOOKS, strict=True):
         draw_line(figure, CHOICE_EPSILONS, values, name, *look)
@@ -227,7 +227,7 @@ PAIRS: dict[SparseView, tuple[tuple[str, str], tuple[str, str]]] = {  # keys and
 
 
 def choice_shares(choices: Choices) -> go.Figure:
-    """How often each lengthscale is chosen, by method and epsilon."""
+    """Draw how often each lengthscale is chosen, by method and epsilon."""
     figure = go.Figure()
     labels = [f"ε = {epsilon:g}" for epsilon in CHOICE_EPSILONS]
     for (name, shares), (colour, _) in zip(choices.lengthscales.items(), _CHOOSER_LOOKS, strict=True):
@@ -246,17 +246,17 @@ def choice_shares(choices: Choices) -> go.Figure:
     return finish(figure, 420)
 
 
-_NEAR = 0.03  # how far from its level a range may hold and be called right
+_NEAR = 0.03  # largest difference between level and coverage of a range that is called right
 _PLURAL = {"age": "ages"}
 
 
 def question(fits: Fits) -> str:
-    """The title."""
+    """Return the title."""
     return f"What if {_PLURAL.get(fits.dataset.x_names[0], 'the inputs')} must be hidden too?"
 
 
 def about(fits: Fits, guarantee: Guarantee) -> About:
-    """Caption of the fits where their picture goes."""
+    """Return the description of the fits for their export figure."""
     made = "our sparse GP, the paper's and Bayes cloaking: three example draws, each at this budget; together more"
     hidden = " and ".join([*fits.dataset.x_names, fits.dataset.y_name])
     finding = f"Three methods that hide {hidden} at ε = {guarantee.budget.epsilon:g}"
@@ -264,7 +264,7 @@ def about(fits: Fits, guarantee: Guarantee) -> About:
 
 
 def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
-    """The plain sentences under the question; errors only under the overlay, with the one ``without`` privacy."""
+    """Return the headline sentences; errors only with the overlay, compared with the one ``without`` privacy."""
     if without is None:
         return (
             f"Hiding both at ε = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's inputs "
@@ -278,7 +278,7 @@ def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
 
 
 def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[Metric]:
-    """Errors, how the 95 % range does, epsilon."""
+    """Return errors, coverage of the 95 % range, and epsilon."""
     unit, error = fits.dataset.y_unit, {name: text.number(each) for name, each in fits.rmse.items()}
     protects = Metric("Protects", "inputs, outputs", "one person's row replaced")
     promise = Metric("ε of one release", f"{setting.epsilon:g}", f"δ = {text.small(setting.delta)}")
@@ -307,14 +307,14 @@ def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[M
 
 
 def _judgement(share: float) -> str:
-    """Whether a range that should hold ``LEVELS[-1]`` of people does."""
+    """Return whether the coverage of a range fits its level ``LEVELS[-1]``, in words."""
     if share > LEVELS[-1] + _NEAR:
         return "too cautious"
     return "too narrow" if share < LEVELS[-1] - _NEAR else "as it should"
 
 
 def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
-    """The computation with the current numbers put in."""
+    """Return the computation with the current numbers."""
     mechanism, data = setting.mechanism(), fits.dataset
     noise, m = mechanism.noise(data), len(mechanism.inducing_inputs(data))
     return [
@@ -360,7 +360,7 @@ def fit_alt(fits: Fits) -> str:
 
 
 def table_note(view: str, released: Sequence[Guarantee]) -> str:
-    """Note on the table; on the first view it has three releases, and their cost together."""
+    """Return the note on the table; in the first view the table has three releases, and the note their total cost."""
     if view != "fits":
         return "Errors are computed from true data, so they are not private."
     delta = released[0].budget.delta

@@ -1,4 +1,4 @@
-"""The start page in words, on the screen and to print; and its errors as they come."""
+"""Words of the start page, on the screen and for printing; and its errors while they are computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages._ui.look import frame, pictures, redrawn, text
 from pages._ui.start import decision
 from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved
 
-_WIDTH, _HEIGHT = 1200, 430  # px of a picture, which is shrunk to the page
+_WIDTH, _HEIGHT = 1200, 430  # px of a picture, which shrinks to the page
 _STYLE = """
 @page { size: A4; margin: 13mm }
 body { font: 10pt/1.35 system-ui, sans-serif; color: #1a1a1a; max-width: 178mm; margin: 1rem auto; padding: 0 1rem }
@@ -35,7 +35,7 @@ th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 8.5pt }
 
 
 def _picture(name: str, figure: go.Figure) -> str:
-    """A figure of the page, drawn by the same hand as its picture to take along."""
+    """Return a figure of the page as an export figure."""
     svg = sheet.inline(redrawn.of_figure(figure), _WIDTH, _HEIGHT, title=name, type_=20.0)
     return f'<div class="figure">{svg}</div>'
 
@@ -58,7 +58,7 @@ CARD_NOTE = "The promise does not depend on the data. The error does, and is com
 
 
 def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
-    """Text alternative of the beliefs against epsilon, with their values."""
+    """Return the description of the beliefs against epsilon for screen readers, with their values."""
     quoted = [belief for epsilon, belief in zip(CURVE_EPSILONS, beliefs, strict=True) if epsilon in (0.1, 1.0, 10.0)]
     low, middle, high = (f"{decision.most_after(belief)} % at" for belief in quoted)
     return (
@@ -68,7 +68,7 @@ def beliefs_alt(beliefs: tuple[Moved, ...]) -> str:
 
 
 def errors_alt(data: Dataset, cost: Cost) -> str:
-    """Text alternative of the errors against epsilon, with their values."""
+    """Return the description of the errors against epsilon for screen readers, with their values."""
     strict, middle, loose = (cost.with_unit(cost.at(epsilon)) for epsilon in (0.1, 1.0, 100.0))
     curve = "curve" if len(data.x_box) == 1 else "map"
     return (
@@ -107,11 +107,14 @@ def brief(
     link: str,
     figures: Sequence[tuple[str, go.Figure]],
 ) -> str:
-    """The one page to print, as a file. Everything in it that could come from outside is escaped.
+    """Return the printable page as a file. Everything in it that could come from outside is escaped.
 
     Args:
+        chosen: the decision.
+        data: the data set.
+        cost: the errors; None without the overlay.
         link: address of this state.
-        figures: under their headings.
+        figures: figures with their headings.
     """
     draw, belief, model = chosen.draw, chosen.belief, chosen.contest.model
     outcome = data.y_name.removeprefix("ln ")  # a price, not its logarithm
@@ -143,9 +146,10 @@ def brief(
 
 
 def cost(chosen: Decision, data: Dataset) -> Cost:
-    """Held-out errors against epsilon, and without privacy, as the Compare page has them. Not private.
+    """Return the errors on people left out against epsilon, and without privacy, as on the Compare page. They are not
+    private.
 
-    Until they are whole, the picture of the folds that are done.
+    Until they are complete, draw the picture of the folds that are done.
     """
     contest, scale = chosen.contest, scale_of(data)
     compute.foresee(contest, [chosen.mechanism])

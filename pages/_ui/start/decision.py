@@ -1,4 +1,4 @@
-"""The knowledge that a budget allows about one person, and its cost: controls, figures and sentences."""
+"""What a budget lets somebody learn about one person, and its cost: controls, figures and sentences."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ LESSONS = (
 )
 
 
-TELLING = 0.01  # share of the people whom a release speaks most against
+TELLING = 0.01  # share of the most revealing releases
 _REVEALING = "average of the 1 % most revealing releases"
 _SHORT = {_REVEALING: "1 % most revealing"}
 _OFTEN = 0.1
-CLOSE = 1.25  # times the error without privacy, at most, of a recommendation
+CLOSE = 1.25  # largest ratio of a recommendation's error to that without privacy
 TICKS = (0.1, 0.3, 1, 3, 10, 30, 100)
 _HEIGHT = 310
 DOTS = 20  # of a picture of dots, at most
@@ -69,13 +69,14 @@ _LEAST = 0.01  # per cent: smaller beliefs are drawn there
 
 @dataclass(frozen=True)
 class Moved:
-    """Change of one belief by a release.
+    """Change of a belief by a release.
 
     Attributes:
-        prior: belief beforehand.
-        limit: beliefs at a likelihood ratio of exp(epsilon) either way.
-        telling: mean belief over the share ``TELLING`` of releases that speak most against a person, and most for.
-        beyond: chance that the likelihood ratio passes a limit; None if no kind of noise is assumed.
+        prior: belief before the release.
+        limit: beliefs afterwards for likelihood ratios of exp(-epsilon) and exp(epsilon).
+        telling: mean belief afterwards over the share ``TELLING`` of releases with the strongest evidence against, and
+            for.
+        beyond: probability that the likelihood ratio exceeds a limit; None if no kind of noise is assumed.
     """
 
     prior: float
@@ -85,7 +86,7 @@ class Moved:
 
 
 def moved(draw: Draw, prior: float, family: Family) -> Moved:
-    """For one release of this family at this budget."""
+    """Return the change of a belief by one release with this kind of noise at this budget."""
     beyond = {
         "gaussian": chance_beyond(draw.epsilon, 1 / noise_multiplier(draw.epsilon, draw.delta)),
         "laplace": 0.0,
@@ -97,7 +98,7 @@ def moved(draw: Draw, prior: float, family: Family) -> Moved:
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """Errors of a method in a scale: over ``CURVE_EPSILONS``, and without privacy.
+    """Errors of a method on one scale: over ``CURVE_EPSILONS``, and without privacy.
 
     Attributes:
         errors: expected (E,).
@@ -112,26 +113,26 @@ class Cost:
     simulated: FloatArray
 
     def at(self, epsilon: float) -> float:
-        """The error at an epsilon of the curve."""
+        """Return the error at an epsilon of the curve."""
         return float(self.errors[CURVE_EPSILONS.index(epsilon)])
 
     def least(self) -> float | None:
-        """The least epsilon of the curve whose error is at most ``CLOSE`` times the one without privacy."""
+        """Return the smallest epsilon of the curve whose error is at most ``CLOSE`` times the one without privacy."""
         near = np.flatnonzero(self.errors <= CLOSE * self.nonprivate)
         return CURVE_EPSILONS[near[0]] if len(near) else None
 
     def with_unit(self, value: float) -> str:
-        """With its unit."""
+        """Return an error with its unit."""
         return f"{text.number(value)} {self.scale.short}"
 
 
 def most_after(belief: Moved) -> str:
-    """The largest belief afterwards in hundredths, rounded up: page and brief say the same."""
+    """Return the largest belief afterwards in per cent, rounded up, the same on page and brief."""
     return text.at_most(100 * belief.limit.high, 2)
 
 
 def sentence(draw: Draw, belief: Moved) -> str:
-    """The most that somebody may believe afterwards, in hundredths."""
+    """Return a sentence about the most that somebody may believe afterwards, in per cent."""
     before, after = text.number(100 * belief.prior), most_after(belief)
     return (
         f"At ε = {draw.epsilon:g}, someone who thought a fact **{before} %** likely can come to think it "
@@ -140,7 +141,7 @@ def sentence(draw: Draw, belief: Moved) -> str:
 
 
 def _except(belief: Moved) -> str:
-    """How often that fails."""
+    """Return how often this limit is exceeded."""
     if belief.beyond is None:
         return ", except in cases of a probability of about δ, for which nothing is promised"
     if belief.beyond == 0:
@@ -151,14 +152,14 @@ def _except(belief: Moved) -> str:
 
 
 def limits(person: Moved) -> str:
-    """The two limits of a belief, and how often they are passed."""
+    """Return the two limits of a belief, and how often they are exceeded."""
     before = text.percent(person.prior)
     most, least = most_after(person), text.at_least(100 * person.limit.low, 2)
     return f"a chance of {before} cannot become more than {most} % or less than {least} %{_except(person)}"
 
 
 def frequencies(belief: Moved) -> str:
-    """The same in people."""
+    """Return the same in numbers of people."""
     people = 10_000
     accused, before = round(TELLING * people), round(TELLING * people * belief.prior, 2)
     after = TELLING * people * belief.telling.high
@@ -170,7 +171,7 @@ def frequencies(belief: Moved) -> str:
 
 
 def recommended(cost: Cost) -> str:
-    """The recommendation with its error, in a few words."""
+    """Return the recommendation with its error, in a few words."""
     least = cost.least()
     if least is None:
         return "No ε up to 100 can be recommended."
@@ -178,20 +179,20 @@ def recommended(cost: Cost) -> str:
 
 
 def yours(chosen: Decision, cost: Cost) -> str:
-    """The present setting with its error."""
+    """Return the present setting with its error."""
     if chosen.epsilon == cost.least():
         return "You have set it."
     return f"You have set ε = {chosen.epsilon:g} (error {cost.with_unit(cost.at(chosen.epsilon))})."
 
 
 def reason(cost: Cost) -> str:
-    """Of the recommendation."""
+    """Return the reason for the recommendation."""
     near = f"adds no more than a quarter to the error without privacy, {cost.with_unit(cost.nonprivate)}"
     return f"None of them {near}." if cost.least() is None else f"This is the smallest ε that {near}."
 
 
 def disclosed(chosen: Decision, cost: Cost) -> str:
-    """What an attacker may come to believe: at the present epsilon, and at the recommended one."""
+    """Return what an attacker may come to believe at the present epsilon, and at the recommended one."""
     said, least = sentence(chosen.draw, chosen.belief), cost.least()
     if least is None or least == chosen.epsilon:
         return said
@@ -200,14 +201,14 @@ def disclosed(chosen: Decision, cost: Cost) -> str:
 
 
 def price(chosen: Decision, cost: Cost, gained: str) -> str:
-    """The error of a method at a budget; ``gained`` is what it predicts."""
+    """Return a sentence about the error of a method at a budget; ``gained`` is what it predicts."""
     method = MECHANISM.titles[chosen.mechanism].removesuffix(" (ours)")
     error = cost.with_unit(cost.at(chosen.epsilon))
     return f"What {method} publishes predicts {gained} with a typical error of **{error}**."
 
 
 def lead(chosen: Decision, cost: Cost, gained: str) -> str:
-    """All that the page answers, the recommendation first, as the largest thing on it."""
+    """Return the headline, which begins with the recommendation as its largest part."""
     return (
         f'<span class="recommended">{recommended(cost)}</span>\n\n{reason(cost)} **{yours(chosen, cost)}** '
         f"{price(chosen, cost, gained)} {disclosed(chosen, cost)}"
@@ -215,7 +216,7 @@ def lead(chosen: Decision, cost: Cost, gained: str) -> str:
 
 
 def adopt(cost: Cost, epsilon: float) -> None:
-    """A button that sets epsilon as recommended, where it is not set so."""
+    """Draw a button that sets epsilon to the recommended value, unless it is set."""
     least = cost.least()
     if least is not None and least != epsilon:
         values = {"epsilon": offers.whole([least])[0]}
@@ -223,12 +224,12 @@ def adopt(cost: Cost, epsilon: float) -> None:
 
 
 def along(delta: float, prior: float, family: Family) -> tuple[Moved, ...]:
-    """The same at every epsilon of ``CURVE_EPSILONS``."""
+    """Return the change of a belief at every epsilon of ``CURVE_EPSILONS``."""
     return tuple(moved(Draw(epsilon=each, delta=delta), prior, family) for each in CURVE_EPSILONS)
 
 
 def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
-    """Belief afterwards against epsilon, of ``along``: the limits, and after the most telling releases."""
+    """Draw beliefs afterwards (from ``along``) against epsilon: the limits, and after the most revealing releases."""
     x, figure = np.array(CURVE_EPSILONS), go.Figure()
     draw_line(figure, x, [100 * each.limit.low for each in beliefs], "at least", GUARANTEE)
     most = [100 * each.limit.high for each in beliefs]
@@ -244,7 +245,7 @@ def beliefs_figure(beliefs: tuple[Moved, ...], epsilon: float) -> go.Figure:
 
 
 def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
-    """Error against epsilon, with the one without privacy."""
+    """Draw error against epsilon, with the one without privacy."""
     x, top = np.array(CURVE_EPSILONS), 4 * cost.nonprivate
     figure = go.Figure()
     draw_line(figure, x, cost.errors, "published", PRIVATE, width=2.5)
@@ -324,7 +325,7 @@ FAMILY: Menu[Family] = menu(
     },
     section="What is released",
 )
-MECHANISM: Menu[str] = menu(  # those whose promise holds at any epsilon, the recommended one first
+MECHANISM: Menu[str] = menu(  # those whose guarantee holds at any epsilon, the recommended one first
     "Method",
     "decide_by",
     {name: entry.title for name, entry in CONTENDERS.items() if name not in ("published", "bayes_cells")},
@@ -341,7 +342,7 @@ _LOSSES = {"gaussian": GaussianLoss, "laplace": PureLoss, "any": object}
 
 
 def _fitting(chosen: Any) -> Menu[str]:
-    """The methods whose noise is of the kind that is chosen."""
+    """Return the methods with the chosen kind of noise."""
     contest = _contest(chosen.dataset, chosen.delta)
     promises = {name: contender(contest, name, 1.0).guarantee.loss for name in MECHANISM.titles}
     return MECHANISM.among([name for name, loss in promises.items() if isinstance(loss, _LOSSES[chosen.family])])
@@ -353,7 +354,7 @@ def _contest(dataset: str, delta: float) -> Contest:
 
 @dataclass(frozen=True, kw_only=True)
 class Decision(Promise):
-    """The decision: budget, the belief in question, kind of noise; and the release of the error."""
+    """The decision: budget, the belief in question, kind of noise; and the release of which the error is shown."""
 
     percent: int = carried(_PRIOR)
     dataset: str = carried(DATASET, below=delta_fits)
@@ -363,12 +364,12 @@ class Decision(Promise):
 
     @property
     def prior(self) -> float:
-        """The belief beforehand, in (0, 1)."""
+        """Belief before the release, in (0, 1)."""
         return self.percent / 100
 
     @cached_property
     def belief(self) -> Moved:
-        """The belief in question, and what a release makes of it."""
+        """Return the belief in question, and how a release changes it."""
         return moved(self.draw, self.prior, self.family)
 
     @property

@@ -1,4 +1,4 @@
-"""Around the decision of the start page: budgets of others, and the other pages."""
+"""What surrounds the decision on the start page: budgets of others, and the other pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTE = (
 
 
 class Deployment(NamedTuple):
-    """One published budget; ``delta`` is None where the promise is pure or none was named."""
+    """One published budget; ``delta`` is None if the guarantee is pure or no delta was published."""
 
     name: str
     epsilon: float
@@ -77,7 +77,7 @@ ABOUT = About(
 
 
 def strip(epsilon: float) -> go.Figure:
-    """The scale: published budgets as points, the reader's epsilon as a line."""
+    """Draw the scale: published budgets as points, the reader's epsilon as a line."""
     published = pd.DataFrame(DEPLOYMENTS)
     figure = go.Figure()
     figure.add_scatter(
@@ -107,7 +107,7 @@ def strip(epsilon: float) -> go.Figure:
 
 
 def table() -> pd.DataFrame:
-    """The same with units and sources."""
+    """Return the published budgets with units and sources."""
     return pd.DataFrame(
         {
             "release": deployment.name,
@@ -139,7 +139,7 @@ _DOORS = (
 
 
 def colours() -> None:
-    """The meaning of the colours, on every page the same."""
+    """Draw the meaning of the colours, which is the same on every page."""
     marks = "".join(
         f'<span><span aria-hidden="true" class="swatch" style="background:{colour}"></span>{meaning}</span> '
         for colour, meaning in plots.MEANINGS
@@ -148,7 +148,7 @@ def colours() -> None:
 
 
 def doors(invitation: Callable[[], None]) -> None:
-    """Three ways on: to teach by the tour, to decide, to publish."""
+    """Draw the three ways to continue: to teach with the tour, to decide, to publish."""
     with st.container(key="doors"):
         teach, *others = st.columns(1 + len(_DOORS), border=True)
         with teach:

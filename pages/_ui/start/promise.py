@@ -1,4 +1,4 @@
-"""The promise of a budget in full: the best attacker against a kind of noise, and two releases from one budget."""
+"""The full guarantee of a budget: the best attacker for a kind of noise, and two releases from one budget."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FAMILY_NOTES = {
 
 
 def guarantee(draw: Draw, family: Family) -> Guarantee:
-    """The promise of one release of this family at this budget."""
+    """Return the guarantee of one release with this kind of noise at this budget."""
     if family == "laplace":
         return LaplaceBinning(epsilon=draw.epsilon, bins=10).guarantee
     gaussian = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=draw.epsilon, delta=draw.delta).guarantee
@@ -80,7 +80,7 @@ def guarantee(draw: Draw, family: Family) -> Guarantee:
 
 
 def tradeoff(draw: Draw, family: Family) -> Tradeoff:
-    """Misses against false alarms of the best attack on a release of this family at this budget."""
+    """Return the trade-off curve of the best attack: misses against false alarms."""
     if family == "gaussian":
         return partial(gaussian_tradeoff, mu=1 / noise_multiplier(draw.epsilon, draw.delta))
     if family == "laplace":
@@ -89,7 +89,9 @@ def tradeoff(draw: Draw, family: Family) -> Tradeoff:
 
 
 def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
-    """Misses against false alarms: blind guessing, the best attack on this noise, the limit of the promise."""
+    """Draw misses against false alarms: for guessing, for the best attack on this noise, and the limit of (epsilon,
+    delta).
+    """
     rate = np.unique(np.concatenate([[0.0], np.geomspace(1e-4, 1, 200), np.linspace(0, 1, 201)]))
     limit = budget_tradeoff(rate, draw.epsilon, LEAST_DELTA if family == "laplace" else draw.delta)
     figure = go.Figure()
@@ -110,12 +112,14 @@ def tradeoff_figure(draw: Draw, family: Family) -> go.Figure:
     return finish(figure, 420)
 
 
-ACCUSED = 0.05  # share of the innocent that an attacker accuses
+ACCUSED = 0.05  # share of the innocent whom an attacker accuses
 MEANING_NOTE = "What the best attacker can achieve at common budgets."
 
 
 def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
-    """What an attacker of this prior belief in (0, 1) can achieve at common values of epsilon, at this delta."""
+    """Return what an attacker with this prior belief in (0, 1) can achieve at common values of epsilon, at this
+    delta.
+    """
     rows = []
     for epsilon in COMMON_EPSILONS:
         each = replace(draw, epsilon=epsilon)
@@ -136,8 +140,8 @@ def meaning_table(draw: Draw, prior: float, family: Family) -> pd.DataFrame:
 
 
 def _noise(draw: Draw, family: Family) -> float | None:
-    """Standard deviation of the noise over the move of one record; None if no kind of noise is assumed."""
-    if family == "laplace":  # sqrt(2) b is that of Laplace noise of scale b = reach / epsilon
+    """Return the standard deviation of the noise over the largest change by one record; None if no noise is assumed."""
+    if family == "laplace":  # Laplace noise of scale b = sensitivity / epsilon has standard deviation sqrt(2) b
         return math.sqrt(2) / draw.epsilon
     return noise_multiplier(draw.epsilon, draw.delta) if family == "gaussian" else None
 
@@ -147,7 +151,7 @@ SPLIT = Slider("split", "Two releases: share of the first [%]", 50, SHARES, sect
 
 
 def halves(draw: Draw, share: float) -> tuple[float, float]:
-    """Epsilon of both releases at the same delta, the first with this share of mu^2, which adds up.
+    """Return epsilon of two releases at the same delta; the first has this share of mu^2, which adds up.
 
     Gaussian noise of multiplier s has mu = 1 / s, and two such releases together have mu^2 = mu_1^2 + mu_2^2.
     """
@@ -157,7 +161,7 @@ def halves(draw: Draw, share: float) -> tuple[float, float]:
 
 
 def split_sentence(draw: Draw, share: float) -> str:
-    """The budget of each, and the loss from dividing epsilon instead."""
+    """Return a sentence about the budget of each release, and the loss from dividing epsilon instead."""
     first, second = (text.at_least(each) for each in halves(draw, share))
     plain = text.number(draw.epsilon * share), text.number(draw.epsilon * (1 - share))
     return (

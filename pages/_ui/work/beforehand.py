@@ -1,7 +1,7 @@
-"""Results that ship with the dashboard, because every first visitor would wait for them; ``opening`` says which.
+"""Results that are shipped because every first visitor would wait for them; ``opening`` lists them.
 
-One file of arrays without pickles: a result is written as its arrays and a text that says how they belong together.
-Results that cannot be read, or are of other settings, are computed as if there were no file.
+They are in one file of arrays without pickles: each result as its arrays and a text that says how they belong
+together. Results that cannot be read, or that belong to other settings, are computed as if there were no file.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from typing import Any
 import numpy as np
 
 FILE = Path(__file__).with_name("beforehand.npz")
-_OURS = ("dpgp_core.", "pages.")  # whose classes a file may name
+_OURS = ("dpgp_core.", "pages.")  # packages whose classes a file may name
 
 
 def name_of(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> str:
-    """The name of a result in the file."""
+    """Return the name of a result in the file."""
     return f"{function.__module__}.{function.__qualname__}{settings!r}"
 
 
 def find(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Any | None:
-    """The result for these settings if it ships; its arrays cannot be written to."""
+    """Return the shipped result for these settings, with read-only arrays; None if there is none."""
     return kept().get(name_of(function, settings))
 
 
 @cache
 def kept() -> Mapping[str, Any]:
-    """All results of the file, by name; nothing if there is none."""
+    """Return all results of the file by name; an empty mapping if there is no file."""
     return read(FILE) if FILE.exists() else {}
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The results of a file that can be read; one whose class has changed since is left out."""
+    """Return the results of a file that can be read; results whose class has changed are left out."""
     with np.load(path, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}
     for array in arrays.values():
@@ -52,10 +52,10 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def write(results: Iterable[tuple[str, Any]], path: Path = FILE) -> None:
-    """Keep results, each with its name, in a file.
+    """Write results with their names to a file.
 
     Raises:
-        TypeError: a result holds something that a file of arrays cannot.
+        TypeError: a result contains something that cannot be written as arrays.
     """
     arrays: dict[str, Any] = {}
     forms = {name: taken_apart(value, arrays) for name, value in results}
@@ -63,7 +63,7 @@ def write(results: Iterable[tuple[str, Any]], path: Path = FILE) -> None:
 
 
 def taken_apart(value: Any, arrays: dict[str, Any]) -> Any:
-    """A value as JSON; its arrays go to ``arrays``."""
+    """Return a value as JSON; its arrays are added to ``arrays``."""
     if isinstance(value, np.ndarray):
         number = f"array_{len(arrays)}"
         arrays[number] = value
@@ -85,7 +85,7 @@ def taken_apart(value: Any, arrays: dict[str, Any]) -> Any:
 
 
 def _put_together(form: Any, arrays: Mapping[str, Any]) -> Any:
-    """The value of ``taken_apart``."""
+    """Return the value from the result of ``taken_apart``."""
     if not isinstance(form, dict):
         return form
     if "array" in form:

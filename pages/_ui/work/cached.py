@@ -1,4 +1,4 @@
-"""The only module that caches. Keys are small frozen settings, never arrays; nothing uploaded is kept here."""
+"""The only module that caches. Keys are small frozen settings, never arrays; uploaded data are never kept here."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from pages._ui.work.jobs import Answer, Jobs, WorkStopped, key_of
 from pages._ui.work.waiting import Bar, Postponed, end_page
 from pages._ui.work.workers import Workers
 
-_MOST = 100  # wishes; beyond, those of the page that was left longest ago are dropped
+_MOST = 100  # largest number of requests; beyond it, those of the page that was left longest ago are dropped
 
-_PAUSE = 0.5  # s between looks whether a process is idle
+_PAUSE = 0.5  # seconds between checks whether a process is idle
 
 
 class Wish(NamedTuple):
-    """A result that is likely to be wanted; see ``Jobs.get``.
+    """A result that is likely to be needed, to be computed in advance; see ``Jobs.get``.
 
     Attributes:
         function: a pure function at the top level of its module.
@@ -44,19 +44,20 @@ class Wish(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """Equal for equal results."""
+        """Key, which is equal for equal results."""
         return key_of(self.function, self.settings)
 
 
 class _GivenUp(Exception):
-    """Somebody waits for the process."""
+    """Raised if somebody waits for the process."""
 
 
 class Ahead:
-    """Computes one wish after the other, the latest page's first; gives way at once to pages that wait for a process.
+    """Computes one request after another, the latest page's first; it gives way at once to pages that wait for a
+    process.
 
     Args:
-        jobs: keeps the results; without workers nothing is done.
+        jobs: cache that keeps the results; without workers nothing is computed.
     """
 
     def __init__(self, jobs: Jobs) -> None:
@@ -67,7 +68,7 @@ class Ahead:
         threading.Thread(target=self._run, daemon=True).start()
 
     def wish(self, wishes: Iterable[Wish]) -> None:
-        """Put these before all others, the first of them first."""
+        """Put these requests before all others, in their order."""
         with self._changed:
             for wish in reversed([*wishes]):
                 self._wishes[wish.key] = wish
@@ -77,7 +78,7 @@ class Ahead:
             self._changed.notify()
 
     def stop(self) -> None:
-        """End after the present one."""
+        """End after the present request."""
         with self._changed:
             self._ended = True
             self._changed.notify()
@@ -110,11 +111,11 @@ T = TypeVar("T")
 
 ROOM = environment.whole("DPGP_CACHE_MB") * 2**20  # bytes of results kept for all sessions together
 _PRIVATE = 2  # processes for tables of visitors, each for one task
-_SPARE = 2  # processes beside DPGP_WORKERS, and as many beside these, for newcomers while others' work is slow
+_SPARE = 2  # processes in addition to DPGP_WORKERS, and as many again for new visitors while others' work is slow
 
-SOON_SECONDS = 1.0  # that a page waits for what it can begin without
+SOON_SECONDS = 1.0  # seconds for which a page waits for what it can begin without
 _LOOK_SECONDS = 0.1
-_UNUSED_SECONDS = 300.0  # after which a result of settings that somebody chose is given back
+_UNUSED_SECONDS = 300.0  # seconds after which a result for settings that somebody chose is dropped
 
 LOOK_AGAIN = "Look again"
 _POSTPONED = (
@@ -134,19 +135,19 @@ def start() -> None:
 
 
 def begin() -> None:
-    """Start the processes now, which the first task would do otherwise."""
+    """Start the processes now instead of at the first task."""
     if jobs.workers is not None:
         jobs.workers.begin()
 
 
 def begin_warm_up() -> None:
-    """Have processes of their own, behind all others, do the work of the warm-up: the server's own visits."""
+    """Let processes of their own, with lower priority than all others, do the work of the server's own visits."""
     if jobs.workers is not None:
         jobs.warm_up = Workers(environment.whole("DPGP_WORKERS"), behind=jobs.workers)
 
 
 def end_warm_up() -> None:
-    """End those processes when they are done."""
+    """End these processes when they are done."""
     pool = jobs.warm_up
     if pool is not None:
         while pool.busy:
@@ -156,12 +157,12 @@ def end_warm_up() -> None:
 
 
 def private_pool() -> Workers:
-    """Processes for tables of visitors: nothing of one task is in any memory when the next begins."""
+    """Return processes for visitors' tables; nothing of one task is in any memory when the next begins."""
     return Workers(_PRIVATE, tasks_each=1, spare=_SPARE)
 
 
 def work_ahead() -> None:
-    """Have idle processes compute the wishes."""
+    """Let idle processes compute requests in advance."""
     _ahead.append(Ahead(jobs))
 
 
@@ -176,12 +177,16 @@ def stop() -> None:
 
 
 def give_back() -> None:
-    """Forget results unused for a while; those of the pages as they open stay."""
+    """Drop results that have not been used for a while, except those with which pages open."""
     jobs.give_back(_UNUSED_SECONDS)
 
 
 def send(function: Callable[[], None]) -> Future[None]:
-    """Have a process run a task for no page. Raises RuntimeError if there are no processes."""
+    """Let a process run a task that belongs to no page.
+
+    Raises:
+        RuntimeError: there are no processes.
+    """
     if jobs.workers is None:
         raise RuntimeError("no processes have been started")
     return jobs.workers.submit(function)
@@ -194,15 +199,17 @@ def answer(
     given: tuple[Any, ...] = (),
     here: bool = False,
 ) -> Answer[T]:
-    """The result of ``Jobs.get``, with a labelled bar while the page waits; a page whose work was ended stops here."""
+    """Return the result of ``Jobs.get``, with a progress bar while the page waits. A page whose work was ended stops
+    here.
+    """
     with _with_bar(label, postpones=True) as bar:
         return jobs.get(function, *settings, given=given, waiting=bar, here=here)
 
 
 def soon(label: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()) -> Answer[T] | None:
-    """``answer`` if it is there in ``SOON_SECONDS``; else None, and both go on.
+    """Return the result of ``answer`` if it is ready within ``SOON_SECONDS``; otherwise None, while both continue.
 
-    It is waited for to its end where there are no processes, and while others wait for one: they come first.
+    If there are no processes, or while others wait for one, the page waits for the result: others come first.
     """
     with _with_bar(label) as bar:
 
@@ -218,54 +225,58 @@ def soon(label: str, function: Callable[..., T], *settings: Hashable, given: tup
 
 
 def value(label: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:
-    """``function(*given, *settings)``, computed once for everybody; ``answer`` without its times."""
+    """Return ``function(*given, *settings)``, computed once for everybody: ``answer`` without its times."""
     return answer(label, function, *settings, **options).value
 
 
 def find(function: Callable[..., T], *settings: Hashable) -> T | None:
-    """The result if it is there, so that it takes no time; else None."""
+    """Return the result if it is available at once, otherwise None."""
     return jobs.find(function, *settings)
 
 
 def wish(*wishes: Wish) -> None:
-    """Likely next results: idle processes compute them, the first first.
+    """Request likely next results, which idle processes compute in this order.
 
-    The warm-up has no wishes.
+    Visits of the server's own make no requests.
     """
     if _ahead and not is_warm_up(_visitor()):
         _ahead[0].wish(wishes)
 
 
 def dataset(name: str) -> Dataset:
-    """A shipped dataset, by the name that pages use. Raises ValueError for a name that does not exist."""
+    """Return a shipped data set by the name that pages use.
+
+    Raises:
+        ValueError: there is no such data set.
+    """
     return value("Loading the data", load_dataset, name)
 
 
 def drawn(make: Callable[..., go.Figure], *parts: Any, of: Hashable = None) -> go.Figure:
-    """The figure ``make(*parts)``, made once for everybody: plotly takes longer over it than stage 3.
+    """Return the figure ``make(*parts)``, made once for everybody, because plotly takes longer for it than stage 3.
 
     Args:
-        make: a function of ``figures`` or the like.
-        parts: its arguments: settings, options, results that carry their ``settings``, and others that ``of``
+        make: function that returns a figure.
+        parts: its arguments: settings, options, results that contain their ``settings``, and others that ``of``
             determines.
-        of: the settings of parts that do not carry theirs.
+        of: settings of those parts that do not contain theirs.
     """
     settings = (of, *filter(_is_setting, (getattr(part, "settings", part) for part in parts)))
     if of is None and len(settings) < len(parts) + 1:
         raise TypeError(f"{make.__name__} takes results that do not know their settings; name them with of=...")
     name = f"{make.__module__}.{make.__qualname__}"
     figure = answer("Drawing", _figure, name, settings, given=(make, parts), here=True)
-    return go.Figure(figure.value, _validate=False)  # it was valid when it was made
+    return go.Figure(figure.value, _validate=False)  # it was validated when it was made
 
 
 def of_one_session(label: str, function: Callable[..., T], *args: Any) -> T:
-    """``function(*args)`` off the page's thread for data that belong to one session: kept nowhere."""
+    """Return ``function(*args)`` for data of one session, computed by another process and not kept."""
     with _with_bar(label) as bar:
         return jobs.once(function, *args, waiting=bar)
 
 
 def unstoppable(function: Callable[..., T], *args: Any) -> T:
-    """The same where something was paid for: the page does not look up from it, so no visitor's click ends it.
+    """Return ``function(*args)`` after budget was spent: the page ignores the visitor's clicks until it is done.
 
     Raises:
         WorkStopped: it took too long or too much memory.

@@ -1,4 +1,4 @@
-"""Where sweeps run: here, in processes of this machine, or on a Dask cluster. One place for the app and the benchmarks.
+"""Where sweeps run: in this process, in several processes, or on a Dask cluster, for the app and the benchmarks.
 
 The core takes any ``concurrent.futures.Executor`` and gives the same numbers on each, as every piece of work has its
 own seed. A cluster is named by ``--scheduler tcp://host:port`` (benchmarks) or by the environment variable
@@ -17,25 +17,25 @@ from typing import Any
 
 VARIABLE = "DPGP_SCHEDULER"
 THREAD_CAPS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-SECONDS = 10  # to reach the scheduler
+SECONDS = 10  # seconds to reach the scheduler
 
 
 class ClusterUnavailable(ValueError):
-    """The configured cluster cannot be used; the message says what to do."""
+    """Raised if the configured cluster cannot be used; the message says what to do."""
 
 
 def elsewhere() -> bool:
-    """Whether the environment names a cluster."""
+    """Return whether the environment names a cluster."""
     return bool(os.environ.get(VARIABLE))
 
 
 @contextmanager
 def engine(scheduler: str | None = None, workers: int = 1) -> Iterator[Executor | None]:
-    """Give the executor that sweeps run on; None stands for this thread.
+    """Yield the executor on which sweeps run; None stands for this thread.
 
     Args:
         scheduler: address of a Dask scheduler, tcp://host:port; None for ``DPGP_SCHEDULER``, if that is set.
-        workers: without a scheduler, processes of this machine; 1 stays in this one.
+        workers: number of processes of this machine if there is no scheduler; 1 for this process alone.
 
     Raises:
         ClusterUnavailable: Dask is not installed, the scheduler cannot be reached, it has no workers, or they are not
@@ -72,7 +72,7 @@ def _cluster(address: str) -> Iterator[Executor]:
 
 
 def _check_workers(client: Any, address: str) -> None:
-    def ready() -> bool | None:  # an inner function travels as code, so that a worker without the project can say so
+    def ready() -> bool | None:  # an inner function is sent as code, so that a worker without the project can report it
         try:
             from pages._ui.work.engine import cap_threads
         except ImportError:
@@ -92,7 +92,7 @@ def _check_workers(client: Any, address: str) -> None:
 
 
 def cap_threads() -> bool:
-    """One BLAS thread for this process; False if numpy was loaded with more, which is too late to change."""
+    """Limit BLAS to one thread in this process; return False if numpy has already been loaded with more."""
     late = "numpy" in sys.modules and not any(os.environ.get(variable) == "1" for variable in THREAD_CAPS)
     for variable in THREAD_CAPS:
         os.environ.setdefault(variable, "1")

@@ -1,4 +1,4 @@
-"""Results that are computed once for everybody, and the work that computes them."""
+"""Results that are computed once for everybody, and the tasks that compute them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from pages._ui.work import waiting as pages_waiting
 from pages._ui.work.waiting import Postponed
 from pages._ui.work.workers import Frames, Handed, NotStarted, QueuedTask, Workers, packed, unpack
 
-POLL_SECONDS = 0.1  # between updates of a waiting page, at each of which it may move on instead
-LONGEST_SECONDS = 300.0  # of one task; nothing on a page takes a tenth of it
-KEPT_SECONDS = 60.0  # that a postponed task goes on for
+POLL_SECONDS = 0.1  # seconds between updates of a waiting page, at each of which it may move on
+LONGEST_SECONDS = 300.0  # largest duration of a task; nothing on a page takes a tenth of it
+KEPT_SECONDS = 60.0  # seconds for which a postponed task continues
 
 _TOO_LONG = f"this setting took longer than {LONGEST_SECONDS:.0f} s and was stopped; choose a coarser one"
 _TOO_MUCH = "this setting took too much memory and was stopped; choose a coarser one"
@@ -37,13 +37,14 @@ _BROKE = "the processes that worked on it broke twice; choose another setting, a
 
 
 class WorkStopped(RuntimeError):
-    """A computation took too long or too much memory, and was ended."""
+    """Raised if a computation took too long or too much memory, and was ended."""
 
 
 Waiting = Callable[[float, float | None, bool], None]
-"""Called while a page waits, with the fraction done, the seconds expected and whether others wait for a process too.
+"""Function called while a page waits, with the fraction done, the seconds expected, and whether others wait for a
+process.
 
-It may raise to move on, or ``Postponed`` to have the work go on meanwhile.
+It may raise to move on, or raise ``Postponed`` to let the work continue meanwhile.
 """
 
 
@@ -52,10 +53,10 @@ class Work:
     """A task to be done.
 
     Attributes:
-        key: of its result: a page that asks for the same joins its task.
+        key: key of its result; a page that asks for the same result joins its task.
         function: importable by name.
         owner: see ``QueuedTask``.
-        keep: takes a result that nobody waits for; None: the task ends when nobody waits for it.
+        keep: function that takes a result for which nobody waits; if None, the task ends when nobody waits for it.
     """
 
     key: Hashable
@@ -66,27 +67,27 @@ class Work:
 
 
 class Tasks:
-    """The tasks that run or wait for their turn, by the keys of their results."""
+    """Tasks that run or wait for their turn, by the keys of their results."""
 
     def __init__(self) -> None:
         self._going: dict[Hashable, QueuedTask] = {}
         self._postponed: dict[Hashable, tuple[Hashable, QueuedTask, float]] = {}
-        """Of an owner the key of the latest, the task, and when it was postponed."""
-        self._seconds: dict[str, float] = {}  # that a function took the last time
+        """Key of the latest postponed task of each owner, the task, and when it was postponed."""
+        self._seconds: dict[str, float] = {}  # seconds that a function took the last time
         self._lock = threading.Lock()
 
     def done(self, workers: Workers, work: Work, waiting: Waiting | None) -> Frames:
-        """The result in bytes, of a task that is begun or joined.
+        """Return the result of a task, which is begun or joined, in bytes.
 
         Raises:
-            WorkStopped: it was ended; the message says what to do.
+            WorkStopped: the task was ended; the message says what to do.
         """
         start = time.perf_counter()
         while True:
             try:
                 frames = self._shared(workers, work, waiting)
             except CancelledError:
-                continue  # another session gave this task up just as we joined it
+                continue  # another session abandoned this task just as it was joined
             except MemoryError:
                 raise WorkStopped(_TOO_MUCH) from None
             except ProcessExpired as error:
@@ -99,7 +100,7 @@ class Tasks:
             return frames
 
     def _shared(self, workers: Workers, work: Work, waiting: Waiting | None) -> Frames:
-        """Join the task of this key, or begin it; wait for its result, and leave it."""
+        """Join the task with this key or begin it, wait for its result, and leave it."""
         task = self._joined(workers, work)
         self._give_up(work.owner)
         try:
@@ -130,7 +131,7 @@ class Tasks:
             return task
 
     def _postpone(self, task: QueuedTask, work: Work) -> None:
-        """Have a task go on without its page, until its owner asks for something else or ``KEPT_SECONDS`` are over."""
+        """Let a task continue without its page until its owner asks for something else, or for ``KEPT_SECONDS``."""
         if work.keep is None or work.owner is None:
             return
         keep = work.keep
@@ -148,7 +149,7 @@ class Tasks:
         timer.start()
 
     def _give_up(self, owner: Hashable | None) -> None:
-        """Leave the task that this owner, who asks again, has postponed; and those whose owners did not come back."""
+        """Leave the task that this owner has postponed, and those whose owners did not return."""
         before = time.monotonic() - KEPT_SECONDS
         with self._lock:
             old = [who for who, (_, _, since) in self._postponed.items() if who == owner or since < before]
@@ -162,11 +163,11 @@ class Tasks:
             if task.pages == 0:
                 if self._going.get(key) is task:
                     del self._going[key]
-                task.cancel()  # does nothing to one that is done
+                task.cancel()  # has no effect on a task that is done
 
 
 def _end(exitcode: int | None) -> str:
-    """How a process ended, to follow its name in a sentence."""
+    """Return how a process ended, to follow its name in a sentence."""
     return f"was killed (signal {-exitcode})" if exitcode and exitcode < 0 else f"ended unexpectedly (code {exitcode})"
 
 
@@ -175,13 +176,13 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class _Kept:
-    """A result.
+    """A result in the cache.
 
     Attributes:
-        arrays: the frames of its arrays, which other results may share, by number; held here, so that no other frame
-            has that number meanwhile.
-        rest: bytes of all the rest of it.
-        last_used: by a visitor, in seconds.
+        arrays: frames of its arrays by identity, which other results may share. They are kept here so that no other
+            frame gets the same identity.
+        rest: bytes of everything else.
+        last_used: time of the last use by a visitor, in seconds.
     """
 
     value: Any
@@ -202,16 +203,16 @@ class Answer(NamedTuple, Generic[T]):
 class Jobs:
     """A bounded cache over a pool of processes.
 
-    A key is the function and its settings: small frozen values. Results are shared by all sessions, so their
-    arrays are read-only. Work that nobody waits for any more is stopped.
+    A key consists of the function and its settings, which are small frozen values. All sessions share results, so
+    their arrays are read-only. Work for which nobody waits any more is stopped.
 
     Attributes:
-        room: bytes kept at most; the least recently used results go first.
-        workers: where work runs; None: in the caller's thread.
-        private: where private work runs, which leaves nothing behind; None: where the other work does.
-        warm_up: where work of the server's own visits runs; None: the same.
-        owner: of this thread's tasks; see ``Workers.submit``.
-        shipped: gives the result of a function and its settings that need not be computed; None where it must.
+        room: largest number of bytes; the least recently used results are dropped first.
+        workers: processes that do the work; None for the caller's thread.
+        private: processes for private work, which leave nothing behind; None for ``workers``.
+        warm_up: processes for the server's own visits; None for ``workers``.
+        owner: function that returns the owner of this thread's tasks; see ``Workers.submit``.
+        shipped: function of a function and its settings that returns a shipped result; None if it must be computed.
     """
 
     room: int
@@ -235,15 +236,16 @@ class Jobs:
         here: bool = False,
         postponable: bool = False,
     ) -> Answer[T]:
-        """``function(*given, *settings)``, from the cache if it is there.
+        """Return ``function(*given, *settings)``, from the cache if it is there.
 
         Args:
-            function: a pure function at the top level of its module; if it takes ``progress``, it says how far it is.
+            function: a pure function at the top level of its module; if it takes ``progress``, it reports how far it
+                is.
             settings: the arguments that determine the result.
-            given: results of earlier stages, which the settings determine: no part of the key.
+            given: results of earlier steps, which the settings determine, so that they are not part of the key.
             waiting: see ``Waiting``.
-            here: compute in the caller's thread: for milliseconds, which a process would only make longer.
-            postponable: a page may postpone it and go on; it runs beside the page's further tasks.
+            here: whether to compute in the caller's thread, for results that take milliseconds.
+            postponable: whether a page may postpone it and continue; it then runs next to the page's further tasks.
         """
         start, key, asks = time.perf_counter(), key_of(function, settings), self.owner()
         if (ready := self._ready(function, settings, is_warm_up(asks))) is not None:
@@ -252,7 +254,7 @@ class Jobs:
         def keep(frames: Frames) -> T:
             return cast(T, self._keep(key, frames, is_warm_up(asks)))
 
-        # the key names the workers: no visitor waits for the warm-up, which has only the rest of the machine
+        # the key includes the workers, so that no visitor waits for the warm-up, which has low priority
         workers = self.warm_up if self.warm_up is not None and is_warm_up(asks) else self.workers
         work = Work(
             key=(workers, key),
@@ -265,12 +267,12 @@ class Jobs:
         return Answer(value, True, time.perf_counter() - start)
 
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
-        """The result for these settings if it is kept, or ships; None if it is not there."""
+        """Return the result for these settings if it is kept or shipped; otherwise None."""
         ready = self._ready(function, settings, always=False)
         return None if ready is None else cast(T, ready[0])
 
     def _ready(self, function: Callable[..., Any], settings: tuple[Hashable, ...], always: bool) -> tuple[Any] | None:
-        """A result that is kept, or ships; a kept one is used now, or for ``always``."""
+        """Return a result that is kept or shipped, and mark it as used now, or as used for ``always``."""
         key = key_of(function, settings)
         with self._lock:
             if (kept := self._kept.get(key)) is not None:
@@ -281,22 +283,22 @@ class Jobs:
         return None if shipped is None else (shipped,)
 
     def once(self, function: Callable[..., T], *args: Any, waiting: Waiting | None = None) -> T:
-        """``function(*args)`` off the page's thread, kept nowhere: for data of one session."""
+        """Return ``function(*args)`` for data of one session, computed by another process and not kept."""
         handed = Handed(args)
         work = Work(key=object(), function=function, args=handed, owner=self.owner())
         try:
             return cast(T, unpack(self._compute(self.private or self.workers, work, waiting)))
         finally:
-            handed.args = ()  # of all who still hold it
+            handed.args = ()  # for everybody who still has it
 
     @property
     def size(self) -> int:
-        """Bytes in the cache; shared parts of results count once."""
+        """Return the bytes in the cache; shared parts of results count once."""
         with self._lock:
             return self._size
 
     def give_back(self, seconds: float) -> None:
-        """Forget results that no visitor has used for so many seconds, but for those of the warm-up."""
+        """Drop results that no visitor has used for this many seconds, except those of the warm-up."""
         with self._lock:
             before = time.monotonic() - seconds
             for key in [key for key, kept in self._kept.items() if kept.last_used < before]:
@@ -331,5 +333,5 @@ class Jobs:
 
 
 def key_of(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:
-    """The key of a result."""
+    """Return the key of a result."""
     return function.__module__, function.__qualname__, settings

@@ -1,4 +1,4 @@
-"""The bar that a page shows while its work runs elsewhere; at every update the page may also move on."""
+"""Progress bar of a page whose work runs elsewhere; at every update the page may also move on."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
 
-AT_ONCE = 2  # more than one, as pages also wait for files and for numpy
+AT_ONCE = 2  # more than one, because pages also wait for files and for numpy
 _TURN_SECONDS = 5e-4
 
 
 def take_short_turns() -> None:
-    """From now on a thread keeps the interpreter for half a millisecond at most while another one wants it.
+    """Let a thread keep the interpreter for at most half a millisecond while another one waits for it.
 
-    Numpy lets it go and wants it back at every operation, and whoever sends a page some sixty times. At python's 5 ms a
-    page of a thousand operations waits for seconds while others are sent, and holds its permit all that time.
+    Numpy releases the interpreter and takes it again in every operation, and sending a page does so some sixty times.
+    With Python's default of 5 ms, a page with a thousand operations would wait for seconds while other pages are sent.
     """
     sys.setswitchinterval(_TURN_SECONDS)
 
 
 class FairSemaphore:
-    """A semaphore of ``size`` permits; who came first is served first."""
+    """A semaphore of ``size`` permits that serves waiting threads in the order of their arrival."""
 
     def __init__(self, size: int) -> None:
         self.free, self._size = size, size
@@ -53,7 +53,7 @@ class FairSemaphore:
         turn.wait()
 
     def release(self) -> None:
-        """Hand a permit on to whoever has waited longest."""
+        """Pass a permit to the thread that has waited longest."""
         with self._lock:
             if self._queue:
                 self._queue.popleft().set()
@@ -65,13 +65,13 @@ RENDERING = FairSemaphore(AT_ONCE)
 
 
 class _Page(threading.local):
-    """What this thread makes.
+    """The page that this thread draws.
 
     Attributes:
-        has_permit: whether it makes a page now, and is not aside.
-        container: at the page's top, for bars.
-        start: when the page, or its better result, began.
-        then: computes a better result once the page is complete.
+        has_permit: whether it draws a page now and is not waiting.
+        container: container at the top of the page for progress bars.
+        start: time at which the page, or its better result, began.
+        then: function that computes a better result once the page is complete.
     """
 
     has_permit = False
@@ -85,7 +85,7 @@ _PAGE = _Page()
 
 @contextmanager
 def making() -> Iterator[None]:
-    """Make a page in here."""
+    """Draw a page within this block."""
     RENDERING.acquire()
     _PAGE.has_permit = True
     try:
@@ -98,7 +98,9 @@ def making() -> Iterator[None]:
 
 @contextmanager
 def aside() -> Iterator[None]:
-    """Wait for something in here, and let others make their pages meanwhile; outside of ``making`` it does nothing."""
+    """Wait for something within this block, and let others draw their pages meanwhile. It has no effect outside
+    ``making``.
+    """
     if not _PAGE.has_permit:
         yield
         return
@@ -111,54 +113,54 @@ def aside() -> Iterator[None]:
         _PAGE.has_permit = True
 
 
-_SHOW_SECONDS = 0.5  # between two updates: with many visitors each costs the others something
-_QUIET_SECONDS = 0.3  # below it, showing anything would only flicker
-PATIENCE_SECONDS = 12.0  # of a page, for all that it waits for together, while others wait too
-_ESTIMATE_SECONDS = 3.0  # above it, say how long the rest will take
+_SHOW_SECONDS = 0.5  # seconds between two updates, each of which delays other visitors
+_QUIET_SECONDS = 0.3  # seconds below which a bar would only flicker
+PATIENCE_SECONDS = 12.0  # seconds that a page may wait in total while others wait too
+_ESTIMATE_SECONDS = 3.0  # seconds above which the bar says how long the rest will take
 
 
 class PageEnds(Exception):
-    """The page ends with its present content."""
+    """Raised to end the page with its present content."""
 
 
 def end_page() -> NoReturn:
-    """End the page here; unlike after ``st.stop``, its address is still explained."""
+    """End the page here. Unlike after ``st.stop``, its address is still explained."""
     _PAGE.then = None
     raise PageEnds from None
 
 
 def reserve() -> None:
-    """A page begins: keep a container at its top, always the same one, so that nothing below it jumps."""
+    """Begin a page with a container at its top, always the same one, so that nothing below it jumps."""
     _PAGE.container, _PAGE.start, _PAGE.then = st.empty(), time.monotonic(), None
 
 
 def afterwards(better: Callable[[], object]) -> None:
-    """Have a better result computed once the page is complete, and the page made again."""
+    """Compute a better result once the page is complete, and then draw the page again."""
     _PAGE.then = better
 
 
 def is_made_again() -> bool:
-    """Whether this page will be made again at once, with a better result."""
+    """Return whether this page will be drawn again at once with a better result."""
     return _PAGE.then is not None
 
 
 def finish() -> None:
-    """The page is complete: compute the better result while its visitor looks at it."""
+    """Compute the better result of a complete page while its visitor looks at the page."""
     if (better := _PAGE.then) is not None:
-        _PAGE.then, _PAGE.start = None, time.monotonic()  # its own patience begins
+        _PAGE.then, _PAGE.start = None, time.monotonic()  # its own waiting time begins
         try:
             better()
-        except PageEnds:  # it said why, below a complete page
+        except PageEnds:  # the reason is shown below the complete page
             return
         st.rerun()
 
 
 class Bar:
-    """Shows a fraction done, measured or expected from the last time; gone when closed.
+    """Shows the fraction done, measured or expected from the last time; it disappears when closed.
 
     Args:
-        label: name of the computation, for the reader.
-        postpones: ends the page's wait after ``PATIENCE_SECONDS`` while others wait for a process too.
+        label: name of the computation for the visitor.
+        postpones: whether to end the wait after ``PATIENCE_SECONDS`` while others wait for a process too.
     """
 
     def __init__(self, label: str, postpones: bool = False) -> None:
@@ -167,17 +169,17 @@ class Bar:
         self.updated = 0.0  # when it was updated the last time
 
     def __call__(self, fraction: float, expected: float | None, crowded: bool) -> None:
-        """Update it; streamlit stops the run here if the visitor has moved on.
+        """Update the bar; streamlit stops the run here if the visitor has moved on.
 
         Raises:
-            Postponed: the page has waited for too long, and there are others.
+            Postponed: the page has waited too long, and others wait too.
         """
         if self.postpones and crowded and time.monotonic() - _PAGE.start > PATIENCE_SECONDS:
             raise Postponed
         moment = time.perf_counter()
         elapsed = moment - self.start
         if self.container is None or elapsed < _QUIET_SECONDS or moment - self.updated < _SHOW_SECONDS:
-            session.CARRIED.find()  # a yield point, as every look at the session is
+            session.CARRIED.find()  # a yield point, like every access to the session
             return
         if fraction <= 0 and expected:
             fraction = min(elapsed / expected, 0.95)
@@ -190,10 +192,10 @@ class Bar:
         self.updated = moment
 
     def close(self) -> None:
-        """Take it away."""
+        """Remove the bar."""
         if self.updated and self.container is not None:
             self.container.empty()
 
 
 class Postponed(RuntimeError):
-    """A page has waited long enough; its work goes on for a while, for whoever looks again."""
+    """Raised if a page has waited long enough; its work continues for a while."""

@@ -1,4 +1,4 @@
-"""A few processes for longer tasks: the queue, arguments and results in bytes, and how tasks are stopped."""
+"""Processes for longer tasks: the queue, arguments and results in bytes, and how tasks are stopped."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ Frames = list[bytes]
 
 @dataclass(eq=False)
 class Handed:
-    """Arguments of one call, that can be taken back from everybody who still holds them."""
+    """Arguments of one call that can be taken back from everybody who still has them."""
 
     args: tuple[Any, ...] = field(repr=False)
 
 
-Progress = Callable[[float], None]  # takes the fraction done
+Progress = Callable[[float], None]  # function of the fraction done
 
 
 def called(function: Callable[..., Any], args: tuple[Any, ...], progress: Progress) -> Any:
-    """``function(*args)``, with ``progress`` if it takes that."""
+    """Return ``function(*args)``, called with ``progress`` if it takes that."""
     takes = "progress" in inspect.signature(function).parameters
     return function(*args, progress=progress) if takes else function(*args)
 
 
 def packed(function: Callable[..., Any], args: tuple[Any, ...] | Handed, progress: Progress = lambda _: None) -> Frames:
-    """The result of ``called``; an array that came out of a frame goes back as that frame."""
+    """Return the result of ``called`` in bytes; an array that came from a frame returns as that frame."""
     value = called(function, args.args if isinstance(args, Handed) else args, progress)
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
@@ -65,22 +65,23 @@ def _frame(array: pickle.PickleBuffer) -> bytes:
 
 
 def unpack(frames: Frames) -> Any:
-    """The value; its arrays look at the frames' own bytes, and so cannot be written to."""
+    """Return the value. Its arrays share the frames' bytes, and are read-only."""
     return pickle.loads(frames[0], buffers=frames[1:])
 
 
-SLOW_SECONDS = 3.0  # after which a task makes room beside it
+SLOW_SECONDS = 3.0  # seconds after which a task allows another one next to it
 _REMEMBERED = 1000  # owners
 
 
 class QueuedTask(Future[Any]):
-    """The future of a task that waits for its turn; cancelling it ends its work at once, also when it runs.
+    """Future of a task that waits for its turn; cancelling it ends its work at once, even while it runs.
 
     Attributes:
-        owner: a visitor, of whose tasks one runs at a time; None: nobody.
-        work: what a process does for it, since a time and in a slot of its own; None until it may start.
-        pages: how many wait for it.
-        repeated: whether the processes broke once while it ran, so that it is done again, beside no other such task.
+        owner: visitor, of whose tasks one runs at a time; None for nobody.
+        work: work of a process with its starting time and slot; None until it may start.
+        pages: number of pages that wait for it.
+        repeated: whether the processes broke once while it ran, so that it is repeated, at no time together with
+            another such task.
     """
 
     def __init__(self, owner: Hashable | None, function: Callable[..., Any], args: tuple[Any, ...] = ()) -> None:
@@ -90,13 +91,13 @@ class QueuedTask(Future[Any]):
         self.since, self.slot, self.pages, self.repeated = 0.0, 0, 1, False
 
     def cancel(self) -> bool:
-        """End it. Whoever waits for it gets a CancelledError."""
+        """End the task. Whoever waits for it gets a CancelledError."""
         if self.work is not None:
             return self.work.cancel()
         return self._cancelled()
 
     def take_over(self, work: Future[Any]) -> None:
-        """End as the work has ended."""
+        """End the task as its work has ended."""
         if work.cancelled():
             self._cancelled()
         elif (error := work.exception()) is not None:
@@ -112,36 +113,36 @@ class QueuedTask(Future[Any]):
 
 
 class NotStarted(BrokenProcessPool):
-    """No process could be started."""
+    """Raised if no process could be started."""
 
 
 class TaskQueue:
-    """Decides which waiting task may start. Not safe to use from several threads at once.
+    """Decides which waiting task may start. It is not safe to use from several threads at once.
 
     Args:
-        limit: tasks that start side by side.
-        most: tasks that run side by side when some of them are slow.
+        limit: number of tasks that start at the same time.
+        most: number of tasks that run at the same time if some of them are slow.
     """
 
     def __init__(self, limit: int, most: int) -> None:
         self.limit, self.most = limit, most
         self.waiting: list[QueuedTask] = []
         self.running: list[QueuedTask] = []
-        self._served: OrderedDict[Hashable, int] = OrderedDict()  # owners, and the number of their latest task
+        self._served: OrderedDict[Hashable, int] = OrderedDict()  # number of the latest task of each owner
         self._count = 0
 
     def next(self) -> QueuedTask | None:
-        """The task to start now, counted as running from here on; None if none may start."""
+        """Return the task to start now, which counts as running from here on; None if none may start."""
         self.waiting = [task for task in self.waiting if not task.done()]
         moment = time.monotonic()
         busy = {task.owner for task in self.running if task.owner is not None}
         able = [task for task in self.waiting if task.owner not in busy]
-        if any(task.repeated for task in self.running):  # one of those whose processes broke may break them again
+        if any(task.repeated for task in self.running):  # a task whose processes broke may break them again
             able = [task for task in able if not task.repeated]
         quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
         if not able or quick >= self.limit or len(self.running) >= self.most:
             return None
-        task = min(able, key=lambda task: self._served.get(task.owner, 0))  # the first of equals
+        task = min(able, key=lambda task: self._served.get(task.owner, 0))  # the first of equal ones
         self.waiting.remove(task)
         task.since, task.slot = moment, min({*range(self.most)} - {each.slot for each in self.running})
         self.running.append(task)
@@ -159,13 +160,13 @@ class TaskQueue:
         return len(self.running) > self.limit or bool(self.waiting)
 
     def clear(self) -> list[QueuedTask]:
-        """Forget the tasks that run or wait, and return them."""
+        """Remove and return the tasks that run or wait."""
         left = [*self.running, *self.waiting]
         self.running, self.waiting = [], []
         return left
 
     def end(self, task: QueuedTask) -> None:
-        """Count a task as running no more."""
+        """Count a task as no longer running."""
         if task in self.running:
             self.running.remove(task)
 
@@ -181,22 +182,22 @@ _PRELOADED = [
     "pages._ui.lengthscale.compute",
     "pages._ui.sparse.compute",
 ]
-_TASKS_A_WORKER = 200  # then a fresh process takes over, so that no leak grows for ever
-_MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # of one worker's address space
-_NICENESS, _LEAST_URGENT = 5, 19  # drawing pages comes first; the last gets a twentieth of a shared core
+_TASKS_A_WORKER = 200  # then a new process replaces it, so that no leak grows for ever
+_MOST_MEGABYTES = environment.whole("DPGP_WORKER_MB")  # bytes of one worker's address space
+_NICENESS, _LEAST_URGENT = 5, 19  # drawing pages has priority; the last value gets a twentieth of a shared core
 _STOPPED = "the processes are stopped"
 
 _preparation = multiprocessing.spawn.get_preparation_data
-_reports: Any = None  # in a worker: fractions done, by slot; shared with the server
+_reports: Any = None  # in a worker: fractions done by slot, shared with the server
 
 
 class Workers:
     """Processes that run picklable functions of small settings; cancelling a future stops its work at once.
 
     Args:
-        tasks_each: after so many a fresh process takes over; 1 leaves nothing of a task in any memory.
-        spare: processes more, for newcomers while others are slow.
-        behind: workers that come first: these get the rest of the machine.
+        tasks_each: number of tasks after which a new process replaces one; 1 leaves nothing of a task in any memory.
+        spare: further processes for new visitors while others are slow.
+        behind: workers with priority over these.
     """
 
     def __init__(
@@ -207,10 +208,10 @@ class Workers:
         self._queue = TaskQueue(limit=count, most=count + spare)
         self._fractions = multiprocessing.RawArray("d", count + spare)  # by slot
         self._lock = threading.RLock()  # a task that ends while it is started starts the next one
-        self._pool: ProcessPool | None = self._fresh_pool()  # None: stopped
+        self._pool: ProcessPool | None = self._fresh_pool()  # None after stopping
 
     def submit(self, function: Callable[..., Any], *args: Any, owner: Hashable | None = None) -> QueuedTask:
-        """Have ``function(*args)`` run, with ``progress=`` a callback if it takes one.
+        """Run ``function(*args)``, with ``progress=`` a callback if it takes one.
 
         Args:
             function: importable by name.
@@ -223,13 +224,13 @@ class Workers:
         return task
 
     def begin(self) -> None:
-        """Start the processes, which the first task would do otherwise."""
+        """Start the processes now instead of at the first task."""
         with self._lock:
             if self._pool is not None:
                 self._started()
 
     def dispatch(self) -> None:
-        """Start the tasks that may start; to be called now and then, as a slow task makes room without notice."""
+        """Start the tasks that may start. Call it now and then, because a slow task makes room without notice."""
         with self._lock:
             while (task := self._queue.next()) is not None:
                 self._start(task)
@@ -255,14 +256,14 @@ class Workers:
         self.dispatch()
 
     def _is_lost(self, task: QueuedTask, work: Future[Any]) -> bool:
-        """Return whether a task ended because all processes broke, perhaps by another task: it is done once more."""
+        """Return whether a task ended because all processes broke, perhaps by another task, so that it is repeated."""
         if work.cancelled() or task.repeated or self._pool is None:
             return False
         return isinstance(work.exception(), BrokenProcessPool)
 
     @property
     def crowded(self) -> bool:
-        """Whether visitors have more to do than there are processes for it."""
+        """Whether visitors have more tasks than there are processes."""
         if self._behind is not None:
             return self._behind.crowded
         with self._lock:
@@ -275,16 +276,16 @@ class Workers:
             return bool(self._queue.running or self._queue.waiting)
 
     def fraction(self, task: QueuedTask) -> float:
-        """How much of a task is done, in [0, 1]; 0 if it does not say."""
+        """Return how much of a task is done, in [0, 1]; 0 if it does not report."""
         return 0.0 if task.work is None else float(self._fractions[task.slot])
 
     def has_room(self) -> bool:
-        """Whether a task would start at once, beside no slow one."""
+        """Whether a task would start at once, next to no slow one."""
         with self._lock:
             return not self._queue.waiting and len(self._queue.running) < self._queue.limit
 
     def stop(self) -> None:
-        """Stop all running tasks; waiting ones are not begun any more, and their futures get an error."""
+        """Stop all running tasks; waiting ones are not started, and their futures get an error."""
         with self._lock:
             pool, self._pool = self._pool, None
         if pool is not None:
@@ -292,15 +293,15 @@ class Workers:
             pool.join()
         with self._lock:
             left = self._queue.clear()
-        for task in left:  # pebble leaves futures of stopped tasks as they are
+        for task in left:  # pebble does not change futures of stopped tasks
             with suppress(InvalidStateError):  # it has ended
                 task.set_exception(NotStarted(_STOPPED))
 
     def _started(self) -> ProcessPool:
-        """The pool, its processes started; another one if it broke.
+        """Return the pool with its processes started; a new one if it broke.
 
         Raises:
-            NotStarted: stopped, and waiting tasks with it.
+            NotStarted: no process could be started; waiting tasks get an error too.
         """
         if self._pool is None:
             raise NotStarted(_STOPPED)
@@ -325,9 +326,9 @@ def _bury(pool: ProcessPool) -> None:
 
 
 def leave_no_folder() -> None:
-    """End the process that others are forked from, and remove the folder of its socket.
+    """End the process from which others are forked, and remove the folder of its socket.
 
-    Python does this when it exits; a server that is told to stop ends by the signal itself, and exits nothing.
+    Python does this when it exits, but a server that is told to stop ends by the signal itself.
     """
     server: Any = forkserver
     finalizers: Any = multiprocessing.util
@@ -337,11 +338,12 @@ def leave_no_folder() -> None:
 
 @contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Processes that are started in here, and theirs, do not notice Ctrl-C: it goes to the server too, which ends them.
+    """Make processes that are started within this block, and theirs, ignore Ctrl-C: it reaches the server too, which
+    ends them.
 
-    One that was just born would write a traceback into the terminal.
+    A process that has just started would write a traceback to the terminal.
     """
-    resource_tracker.ensure_running()  # its start would unblock it
+    resource_tracker.ensure_running()  # starting it would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -371,7 +373,7 @@ def _end_with_the_server() -> None:
 
 
 def return_freed_memory() -> None:
-    """Have the C library return freed memory to the system; it would keep it for the next task."""
+    """Return freed memory to the system; the C library would keep it for the next task."""
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -389,18 +391,18 @@ def _call(slot: int, function: Callable[..., Any], args: tuple[Any, ...]) -> Any
 
 
 def sendable(error: Exception) -> Exception:
-    """Return an exception that another process can read: itself, or its built-in kind with the same sentence.
+    """Return an exception that another process can read: itself, or its built-in type with the same sentence.
 
     One that cannot be read there would break the pool, and with it the work of all visitors.
     """
     try:
         if type(pickle.loads(pickle.dumps(error))) is type(error):
             return error
-    except Exception:  # whatever its constructor or its attributes raise
+    except Exception:  # its constructor or its attributes may raise anything
         pass
     kind: Any = next(each for each in type(error).__mro__ if each.__module__ == "builtins")
     try:
         plain: Exception = kind(str(error))
         return plain
-    except TypeError:  # a kind that takes more than a sentence, such as UnicodeDecodeError
+    except TypeError:  # a type that needs more than a sentence, such as UnicodeDecodeError
         return RuntimeError(str(error))
