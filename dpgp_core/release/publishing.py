@@ -236,7 +236,7 @@ def about(spec: ReleaseSpec, error: float) -> str:
 
 
 def unseen_outliers(spec: ReleaseSpec, shift: float) -> str:
-    """How far outliers that could not be excluded could move the curve, in a sentence; "" for none.
+    """Return a sentence that says how far outliers that are not excluded could move the curve; "" for none.
 
     Args:
         shift: how far, in the unit that was measured; 0 for none.
