@@ -86,7 +86,7 @@ def curves(
 
 
 def _reading(dataset: Dataset, filtered: Filter, measured: Measured) -> ReleaseReading:
-    """One draw, read as the core reads a release."""
+    """Return a simulated release, read as the core reads a release."""
     return ReleaseReading(models=(), x_box=dataset.x_box, filtered=filtered, measured=measured)
 
 
@@ -94,9 +94,9 @@ def noise_half(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _
     """Return half of the range (P,) in which privacy noise moves a released curve, in the output's unit. It costs no
     privacy.
 
-    With probability ``LEVEL``, the curve that exact answers to the same queries would give is at most so far from the
-    released one: the normal quantile of ``LEVEL`` times the standard deviation of that distance given the released
-    numbers, widened where they do not fit the models. Only released numbers enter.
+    With probability ``LEVEL``, the curve that exact answers to the same queries would give is within this distance of
+    the released one. It is the normal quantile of ``LEVEL`` times the standard deviation of their difference given the
+    released numbers, widened if these do not fit the models. Only released numbers enter.
     """
     reading = _reading(dataset, filter_for(dataset, budget, model), first.measured)
     [fit] = reading.at(scene.X_test[:1]).curve.fit
