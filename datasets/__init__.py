@@ -1,10 +1,10 @@
-"""Datasets by name: those that ship with the project, and those read from files you have.
+"""Data sets by name: those that ship with the project, and those that are read from files of the user.
 
-Your own table is read by ``dpgp_core.read_csv``.
+Tables of your own are read by ``dpgp_core.read_csv``.
 
-A new dataset is one file in this folder (``NAME``, ``TITLE``, ``FAMILY``, ``load(...) -> Dataset`` and ``EXHIBITS``,
-which say how pages show it) and one row in ``DATASETS``, or in ``FROM_FILES`` if it cannot be loaded without files of
-the user's.
+A data set is a file in this folder and an entry in ``DATASETS``, or in ``FROM_FILES`` if it needs files of the user.
+The file defines ``NAME``, ``TITLE``, ``FAMILY``, ``load(...) -> Dataset``, and ``EXHIBITS``, which say how pages show
+it.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ __all__ = [
 
 
 class DatasetModule(Protocol):
-    """What a dataset's file provides: its short name, title, whom it is about, how to load it and how pages show it.
+    """Interface of the module of a data set.
 
-    ``FAMILY`` is the same for data sets about the same people: what is released of one is spent on all.
+    ``FAMILY`` is the same for data sets about the same people, because they share one budget.
     """
 
     NAME: str
@@ -55,11 +55,11 @@ class DatasetModule(Protocol):
 
     @property
     def EXHIBITS(self) -> Sequence[Exhibit | Study]:
-        """Return how pages show it: once, several times with other options, or not at all."""
+        """Declarations of how pages show it: none, one, or several with different options."""
 
     @property
     def load(self) -> Callable[..., Dataset]:
-        """Return the loader; its keyword-only parameters are the dataset's options."""
+        """Function that loads it. Its keyword-only parameters are the options of the data set."""
 
 
 DATASETS: tuple[DatasetModule, ...] = (  # in display order
@@ -74,18 +74,18 @@ DATASETS: tuple[DatasetModule, ...] = (  # in display order
     growth_2d,
     growth_visits,
 )
-FROM_FILES: tuple[DatasetModule, ...] = (london_ppd,)  # not in any menu: options without a default name files
+FROM_FILES: tuple[DatasetModule, ...] = (london_ppd,)  # not in any menu, because options name files of the user
 
 _shown = [shown for module in DATASETS for shown in module.EXHIBITS]
 EXHIBITS = {shown.name: shown for shown in _shown if isinstance(shown, Exhibit)}  # in display order
-STUDIES = {shown.name: shown for shown in _shown if isinstance(shown, Study)}  # of excursion sets, in display order
+STUDIES = {shown.name: shown for shown in _shown if isinstance(shown, Study)}  # in display order
 
 
 def exhibit(name: str) -> Exhibit:
-    """How pages show a dataset, by its name there.
+    """Return the exhibit with this name.
 
     Raises:
-        ValueError: no page shows a dataset of this name.
+        ValueError: there is no exhibit with this name.
     """
     if name not in EXHIBITS:
         raise ValueError(f"no page shows a dataset named {name!r}; the names are {', '.join(EXHIBITS)}")
@@ -93,13 +93,13 @@ def exhibit(name: str) -> Exhibit:
 
 
 def family(name: str) -> str:
-    """The family of a dataset, ``FAMILY`` of its module: one person, one ledger.
+    """Return the family of a data set, ``FAMILY`` of its module. Data sets of a family share a ledger.
 
     Args:
-        name: ``NAME`` of a module, or the name of an exhibit of it.
+        name: ``NAME`` of a module, or the name of one of its exhibits.
 
     Raises:
-        ValueError: no dataset has the name.
+        ValueError: there is no data set with this name.
     """
     for module in (*DATASETS, *FROM_FILES):
         if name in (module.NAME, *(exhibit.name for exhibit in module.EXHIBITS)):
@@ -108,15 +108,14 @@ def family(name: str) -> str:
 
 
 def load(name: str, **options: Any) -> Dataset:
-    """Load a dataset by name, for example ``load("kung", dims=2)``.
+    """Load a data set by name, for example ``load("kung", dims=2)``.
 
     Args:
         name: ``NAME`` of one of ``DATASETS`` or ``FROM_FILES``.
-        options: keyword options of that dataset's own ``load``.
+        options: keyword options of the ``load`` function of the data set.
 
     Raises:
-        ValueError: no dataset has the name, the dataset lacks an option, needs one that is not given, or
-            refuses the value of one.
+        ValueError: there is no data set with this name, or an option is unknown, missing or invalid.
     """
     modules = {module.NAME: module for module in (*DATASETS, *FROM_FILES)}
     if name not in modules:

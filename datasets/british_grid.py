@@ -1,9 +1,8 @@
-"""Longitude and latitude to British National Grid kilometres, for London only.
+"""Conversion of longitude and latitude to British National Grid kilometres, for London only.
 
-A cubic polynomial fitted to points whose two positions are known. Over Greater London it
-agrees with the positions of the sales to about 7 cm, which is the rounding of the sales
-themselves (1 m), so a projection library is not needed. Outside the fitted points'
-neighbourhood it is meaningless: do not use it for the rest of Britain.
+The conversion is a cubic polynomial, fitted to points of which both positions are known. Over Greater London it agrees
+with the positions of the sales to about 7 cm, which is less than their rounding (1 m), so no projection library is
+needed. It must not be used far from the fitted points, for example in the rest of Britain.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from datasets import london_hexes
 from dpgp_core.arrays import FloatArray
 
 DEGREE = 3
-CENTRE = (-0.1, 51.5)  # near Charing Cross: keeps the powers small and the fit well conditioned
+CENTRE = (-0.1, 51.5)  # near Charing Cross; subtracting it keeps the fit well conditioned
 
 
 def fit_grid(lon_lat: FloatArray, east_north: FloatArray) -> FloatArray:
@@ -41,20 +40,20 @@ def fit_grid(lon_lat: FloatArray, east_north: FloatArray) -> FloatArray:
 
 
 def to_grid(lon_lat: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Map positions (n, 2) in degrees to easting and northing (n, 2) in km with ``fit_grid``'s result."""
+    """Convert positions (n, 2) in degrees to easting and northing (n, 2) in km, by the result of ``fit_grid``."""
     return _powers(lon_lat) @ coefficients
 
 
 def on_map(lon_lat: FloatArray) -> FloatArray:
-    """Map positions (n, 2) in degrees to km (n, 2) as London's map has them, good to about a metre."""
+    """Convert positions (n, 2) in degrees to km (n, 2) on the map of London, with an error of about a metre."""
     table = london_hexes.map_cells()
-    empty = table[table["sales"] == 0]  # these stand at their centres, whose longitude and latitude h3 knows
+    empty = table[table["sales"] == 0]  # empty cells are at their centres, which h3 has in degrees
     coefficients = fit_grid(centres(empty["cell"]), empty[["easting_km", "northing_km"]].to_numpy(dtype=np.float64))
     return to_grid(lon_lat, coefficients)
 
 
 def centres(cells: Iterable[str]) -> FloatArray:
-    """Longitude and latitude (n, 2) of the centres of H3 cells, in degrees."""
+    """Return longitude and latitude (n, 2) of the centres of H3 cells, in degrees."""
     return np.array([h3.cell_to_latlng(cell)[::-1] for cell in cells])
 
 

@@ -1,4 +1,4 @@
-"""Aggregate London's terraced sales to H3 hexagons: the script behind ``data/london_*.csv``.
+"""Script that aggregates sales of terraced houses in London to H3 hexagons and writes ``data/london_*.csv``.
 
 Run from the project root, with the sale-level file (which is not part of the project)::
 
@@ -73,15 +73,15 @@ def _most_frequent_borough(sales: pd.DataFrame) -> pd.Series[str]:
 
 
 def map_table(hexes: pd.DataFrame, coefficients: FloatArray) -> pd.DataFrame:
-    """List every cell of the map, sorted by cell: occupied, within RINGS rings, or in an enclosed hole.
+    """Return all cells of the map, sorted: occupied ones, RINGS rings around them, and enclosed holes.
 
     Args:
         hexes: the result of ``aggregate``.
         coefficients: (10, 2) from ``british_grid.fit_grid``, for the centres of the empty cells.
 
     Returns:
-        One row per cell: cell, easting_km, northing_km, sales (0 where empty). An occupied
-        cell stands at the mean of its sales, an empty one at its centre.
+        One row per cell: cell, easting_km, northing_km, sales (0 if empty). The position of an
+        occupied cell is the mean of its sales, that of an empty one its centre.
     """
     empty = sorted(_cells_around(hexes["cell"].tolist()) - set(hexes["cell"]))
     positions = to_grid(centres(empty), coefficients).round(METRE_DECIMALS)
@@ -93,7 +93,7 @@ def map_table(hexes: pd.DataFrame, coefficients: FloatArray) -> pd.DataFrame:
 def _cells_around(occupied: list[str]) -> set[str]:
     near = {cell for centre in occupied for cell in h3.grid_disk(centre, RINGS)}
     shape = h3.cells_to_h3shape(near, tight=False)
-    # Filling each outer ring without its holes brings in the cells that the rings enclose.
+    # Filling each outer ring while ignoring its holes adds the cells that the rings enclose.
     filled = [h3.h3shape_to_cells(h3.LatLngPoly(polygon.outer), RESOLUTION) for polygon in shape]
     return near.union(*filled)
 

@@ -1,14 +1,15 @@
-"""Journeys of New York's bicycle hire: from station to station, and how long it took.
+"""Duration of journeys between stations of New York's bicycle hire.
 
-By default **simulated**: no row is a real journey. The published experiment (M. T. Smith et al.,
+By default the data are **simulated**: no row is a real journey. The published experiment (M. T. Smith et al.,
 Differentially Private Regression with Gaussian Processes, AISTATS 2018, table 1) used the operator's
-journeys of June 2016; the figures taken from it are its box, its 600 stations, the limit of 2000 s
-and the kernel's standard deviation of 1581 s. Stations are drawn in clusters about round positions in
-Manhattan and Brooklyn, always the same ones; a journey's stations in proportion to their popularity
-and to a preference for 1 to 3 km; its duration is the distance along the streets over the rider's
-speed, plus the time at both docks, plus a detour on some journeys. Real files: ``load(file=...)``.
+journeys of June 2016. The box, the number of stations (600), the limit of 2000 s and the standard deviation
+of the kernel (1581 s) are taken from it. Simulated stations form clusters around round positions in Manhattan
+and Brooklyn, and are always the same. The stations of a journey are sampled in proportion to their popularity
+and to a preference for 1 to 3 km. The duration is the distance along the streets divided by the rider's speed,
+plus the time at both docks, plus a detour on some journeys. Real files are read by ``load(file=...)``.
 
-A row is a journey. The public files do not say whose it is, so all journeys of one subscriber are not hidden together.
+A row is a journey. The public files do not identify subscribers, so the journeys of one subscriber cannot be protected
+together.
 
 The operator publishes monthly files at https://citibikenyc.com/system-data under its own licence
 (NYCBS Data Use Policy). Nothing is downloaded by this project.
@@ -53,11 +54,11 @@ _CENTRES = np.array(  # latitude, longitude, spread in km, share of the stations
 
 
 def load(*, n: int = N_PUBLISHED, seed: int = 20160601, file: str | Path | None = None) -> Dataset:
-    """Simulate ``n`` journeys, or draw ``n`` at random from one of the operator's files.
+    """Simulate ``n`` journeys, or sample ``n`` from one of the operator's files.
 
     Args:
-        n: number of journeys, at least 1; with ``file``, the whole of it if it has fewer.
-        seed: seed of the simulation or of the draw; the same seed gives the same journeys.
+        n: number of journeys, at least 1. If ``file`` has fewer, all of its journeys are returned.
+        seed: seed of the simulation or of the sampling; the same seed gives the same journeys.
         file: the operator's monthly CSV or zip, in its layout before or since 2021.
 
     Returns:
@@ -79,7 +80,7 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20160601, file: str | Path | None 
 
 
 def load_file(file: str | Path) -> Dataset:
-    """Read every journey between two stations of the published box from one of the operator's files.
+    """Read all journeys between two stations in the published box from one of the operator's files.
 
     Args:
         file: monthly CSV or zip, in the layout before or since 2021.
@@ -96,7 +97,7 @@ def load_file(file: str | Path) -> Dataset:
 
 
 def stations() -> FloatArray:
-    """Positions (STATIONS, 2) of the simulated stations: latitude and longitude in degrees, all in the box."""
+    """Return latitude and longitude (STATIONS, 2) of the simulated stations, in degrees. All are in the box."""
     rng = np.random.default_rng(_STATION_SEED)
     low, high = np.array([LATITUDES, LONGITUDES]).T
     centre = rng.choice(len(_CENTRES), size=20 * STATIONS, p=_CENTRES[:, 3])
@@ -107,14 +108,14 @@ def stations() -> FloatArray:
 
 
 def _simulate(n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-    """Draw n journeys between stations, as described above."""
+    """Simulate n journeys between stations, as described above."""
     places = stations()
-    # along streets that run 29 degrees east of north: sum of the two legs
+    # Distances are measured along streets that run 29 degrees east of north, as the sum of the two legs.
     turn = np.deg2rad(29)
     along = places * _KM_PER_DEGREE @ np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     distance = np.abs(along[:, None] - along[None]).sum(axis=2)
     popularity = np.random.default_rng(_STATION_SEED + 1).lognormal(0, 0.8, STATIONS)
-    # few journeys below 500 m, most of 1 to 3 km, a long tail
+    # There are few journeys below 500 m, most are 1 to 3 km long, and some are much longer.
     liking = np.outer(popularity, popularity) * (1 - np.exp(-((distance / 0.8) ** 2))) * np.exp(-distance / 1.3)
     chosen = rng.choice(STATIONS**2, size=n, p=liking.ravel() / liking.sum())
     speed = 2.9 * rng.lognormal(0, 0.2, n)  # m/s
@@ -141,4 +142,4 @@ def _dataset(X: FloatArray, y: FloatArray, source: str, licence: str, *, simulat
     )
 
 
-EXHIBITS: tuple[Exhibit, ...] = ()  # four inputs: no page shows it
+EXHIBITS: tuple[Exhibit, ...] = ()  # no page shows data with four inputs

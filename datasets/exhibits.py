@@ -1,6 +1,6 @@
-"""A dataset as the pages show it: what it declares of itself, so that no page knows a dataset by its name.
+"""Declarations of how pages show a data set, so that pages need not refer to data sets by name.
 
-An ``Exhibit`` is shown by its records, a ``Study`` by its excursion sets.
+An ``Exhibit`` says how its records are shown, and a ``Study`` how its excursion sets are.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Scene = Literal["curve", "map"]
 
 @dataclass(frozen=True, kw_only=True)
 class SparseDefaults:
-    """How the page about private inputs opens with a dataset. All of it is public.
+    """Settings with which the page "Sparse DP-GP" opens for a data set. All of it is public.
 
     Attributes:
         inducing: numbers of inducing inputs along each input that are offered.
-        start: the one it opens with, among ``inducing``.
-        noise: noise variance over kernel variance that it opens with.
-        load: its records there, if not those of other pages.
+        start: initial number, one of ``inducing``.
+        noise: initial ratio of noise variance to kernel variance.
+        load: loads the records for this page; None if they are those of other pages.
     """
 
     inducing: tuple[int, ...]
@@ -37,26 +37,26 @@ class SparseDefaults:
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """What pages need of a dataset. All of it is public: nothing is computed from an output.
+    """How pages show the records of a data set. All of it is public, and nothing is computed from outputs.
 
     Attributes:
-        name: in addresses; one dataset may be shown under several names, with other options.
-        title: in drop-downs.
-        load: the records, with the options of this exhibit.
-        unit: of the first input, and so of the lengthscale.
-        lengthscales: offered for the first input, in ``unit``, ascending.
-        lengthscale: the one a page opens with, among ``lengthscales``.
-        side_by_side: three of them across the domain, that a page draws beside each other; of exhibits with a scene.
-        ratios: lengthscale of each input that is a number over that of the first.
-        scene: "curve" for one input, drawn along it; "map" for prices on London's hexagons (``london_hexes``); None if
-            no page draws a release of it.
-        drawn: range of the first input that curves are drawn over; None: the declared box and 30 % beyond.
-        cross_validated: small enough to be fitted on every fold for every candidate while a visitor waits.
-        smooth_only: too many records for a rough kernel, which has no low rank.
-        residual_bound: what refined cloaking clips residuals to, in model units, where 1.5 standard deviations of the
-            noise are too wide a public guess; None elsewhere.
-        sparse: how the page about private inputs opens; None if it does not offer the dataset.
-        simulated: nobody's data.
+        name: name in addresses. A data set may have several exhibits with different options.
+        title: title in menus.
+        load: loads the records with the options of this exhibit.
+        unit: unit of the first input and of its lengthscale.
+        lengthscales: lengthscales that are offered for the first input, in ``unit``, ascending.
+        lengthscale: initial lengthscale, one of ``lengthscales``.
+        side_by_side: three lengthscales whose curves a page shows side by side; only for exhibits with a scene.
+        ratios: lengthscale of each numerical input, relative to that of the first.
+        scene: "curve" for data with one input; "map" for prices on London's hexagons (``london_hexes``); None if no
+            page draws a release.
+        drawn: range of the first input over which curves are drawn; None for the declared box and 30 % beyond it.
+        cross_validated: whether the data are small enough to fit every candidate on every fold while a visitor waits.
+        smooth_only: whether there are too many records for rough kernels, which have no low-rank approximation.
+        residual_bound: clipping threshold of the residuals of refined cloaking, in model units; None for 1.5 standard
+            deviations of the noise.
+        sparse: initial settings of the page "Sparse DP-GP"; None if the page does not offer the data set.
+        simulated: whether the data are simulated.
     """
 
     name: str
@@ -78,16 +78,16 @@ class Exhibit:
 
 @dataclass(frozen=True, kw_only=True)
 class Thresholds:
-    """Offered levels of f, and how they are called.
+    """Thresholds of f that a page offers, and the text of their control.
 
     Attributes:
-        key: in the address.
-        title: on the screen, with the unit.
-        offered: ascending.
-        start: the one the page opens with, among ``offered``.
-        help: beside the control.
-        subtracted: outputs are measured from the threshold, so that the level of f is 0.
-        logarithmic: they are offered in thousands of what the outputs are the logarithms of.
+        key: name in the address.
+        title: label of the control, with the unit.
+        offered: thresholds, ascending.
+        start: initial threshold, one of ``offered``.
+        help: help text of the control.
+        subtracted: whether the threshold is subtracted from the outputs, so that the threshold of f is 0.
+        logarithmic: whether the outputs are logarithms; thresholds are then given in thousands of the original unit.
     """
 
     key: str
@@ -99,43 +99,46 @@ class Thresholds:
     logarithmic: bool = False
 
     def level_of(self, offered: float) -> float:
-        """One of the offered levels in the output's unit."""
+        """Return one of the offered thresholds in the unit of the output."""
         return math.log(1000 * offered) if self.logarithmic else offered
 
 
 class Shown(Protocol):
-    """The data, where paths are drawn, and what is known of f there."""
+    """Function that returns the data, the test points, and the true function there."""
 
     def __call__(self, *, noise: float, threshold: float) -> tuple[Dataset, FloatArray, FloatArray]:
-        """Dataset, test points (P, D), true function (P,) in model units: NaN where nobody knows it."""
+        """Return data set, test points (P, D) and true function (P,) in model units, NaN where it is unknown."""
         ...
 
 
 class Simulated(Protocol):
-    """Training sets like the data, with known truth, apart from them: for choosing, never for reporting."""
+    """Function that simulates training sets similar to the data, with known truth, on which settings are chosen."""
 
     def __call__(self, count: int, *, noise: float, seed: int) -> Targets:
-        """``count`` of them."""
+        """Return ``count`` training sets with their true excursion sets."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """What the page of excursion sets needs of a dataset. All of it is public.
+    """How the page "Excursion sets" shows a data set. All of it is public.
 
     Attributes:
-        name: in addresses.
-        title: on the tab.
-        scene: how f is drawn: a "curve" over one input; a "field" over a square grid; "cells" of London's hexagons.
-        shown, simulated: the data, and what settings are chosen on.
-        n: number of records, public here.
-        inputs: D, each over [0, 1].
-        thresholds: offered levels.
-        noises: offered noises of the data; none where the data are real.
-        noise: the one it opens with; of simulated maps where the data are real.
-        start: lengthscale, r and s that the page opens with: an epsilon of 2 to 4.
-        validated, searched: simulated sets that choose the cutoff, and that settings are searched on.
-        truth_of: what ``shown`` gives as the truth: f, or outputs where nobody knows f.
+        name: name in addresses.
+        title: title of the tab.
+        scene: how f is drawn: as a "curve" over one input, as a "field" on a square grid, or in "cells", the hexagons
+            of London.
+        shown: returns the data and the truth.
+        simulated: simulates training sets on which settings are chosen.
+        n: public number of records.
+        inputs: number of inputs D, each in [0, 1].
+        thresholds: thresholds that are offered.
+        noises: noise levels of the data that are offered; () for real data.
+        noise: initial noise level; for real data, that of the simulated training sets.
+        start: initial lengthscale, r and s, with an epsilon of 2 to 4.
+        validated: number of simulated sets on which the cutoff is chosen.
+        searched: number of simulated sets on which settings are searched.
+        truth_of: what ``shown`` returns as the truth: f, or outputs if f is unknown.
     """
 
     name: str
@@ -155,12 +158,12 @@ class Study:
 
     @property
     def diameter(self) -> float:
-        """Of the domain."""
+        """Diameter of the domain of the inputs."""
         return math.sqrt(self.inputs)
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """The smallest bound that is proven for an exponential kernel over this domain."""
+        """Rule for the smallest sensitivity that is proven for an exponential kernel on this domain."""
         return "exponential_1d_min" if self.inputs == 1 else "generic"
 
 

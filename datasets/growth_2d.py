@@ -1,17 +1,17 @@
-"""Simulated girls' growth: height by age and weight, the size of the published experiment.
+"""Simulated heights of girls by age and weight, as many as in the published experiment.
 
 No row is a real girl. The published experiment (Honkela & Melkas, Gaussian Processes with Differential Privacy, 2021,
-section 5.4) used 5189 Pakistani girls whose records are not public here; only their number is taken from it.
+section 5.4) used 5189 girls from Pakistan, whose records are not part of this project. Only their number is used.
 
-Age is uniform on 2 to 18 years. The height curve is Preece & Baines' first model, with round constants of girls:
+Age is uniform on 2 to 18 years. The height curve is the first model of Preece & Baines, with round constants for girls:
 
     h(t) = h1 - 2 (h1 - h_p) / (exp(s0 (t - p)) + exp(s1 (t - p))),
     h1 = 158 cm, h_p = 146 cm, s0 = 0.11, s1 = 1.2 per year, p = 11.8 years
 
-A girl's height is h(t) exp(0.045 z); her weight is (15 + 0.035 (t - 5)^2) kg/m^2 times her height squared times
-exp(0.13 u - 0.13^2 / 2); z and u are independent standard normal.
+The height of a girl is h(t) exp(0.045 z), and her weight is (15 + 0.035 (t - 5)^2) kg/m^2 times her height squared
+times exp(0.13 u - 0.13^2 / 2), where z and u are independent standard normal variables.
 
-The curve's form: Preece & Baines 1978, "A new family of mathematical models describing the human growth curve".
+Source of the curve: Preece & Baines 1978, "A new family of mathematical models describing the human growth curve".
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ TITLE = "Girls' growth (simulated)"
 FAMILY = NAME
 N_PUBLISHED = 5189  # girls of the published experiment
 AGES = (2.0, 18.0)  # years
-WEIGHTS = (5.0, 90.0)  # kg; the few simulated beyond are set to the end
+WEIGHTS = (5.0, 90.0)  # kg; the few simulated weights outside are clipped
 Y_BOUNDS = (70.0, 190.0)  # cm
 Y_SCALE = 25.0  # cm
-HEIGHT_SD, BMI_SD = 0.045, 0.13  # of the logarithm
+HEIGHT_SD, BMI_SD = 0.045, 0.13  # standard deviations of the logarithms
 
 
 def load(*, n: int = N_PUBLISHED, seed: int = 20211111) -> Dataset:
@@ -68,7 +68,7 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20211111) -> Dataset:
 
 
 def median_height(age: FloatArray) -> FloatArray:
-    """Median height [cm] at ages [years] of any shape: the curve above."""
+    """Return the median height [cm] at ages [years] of any shape, by the curve above."""
     since = age - 11.8
     height: FloatArray = 158 - 2 * (158 - 146) / (np.exp(0.11 * since) + np.exp(1.2 * since))
     return height
@@ -82,7 +82,7 @@ EXHIBITS = (
         unit="years",
         lengthscales=(1.0, 3.0, 5.0, 9.0, 15.0, 25.0),
         lengthscale=5.0,
-        ratios=(1.0, 4.0),  # among girls 5 years of age go with 20 kg
+        ratios=(1.0, 4.0),  # an age difference of 5 years corresponds to about 20 kg
         cross_validated=False,
         sparse=SparseDefaults(inducing=(3, 4, 5), start=4, noise=0.03),
         simulated=True,

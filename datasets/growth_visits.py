@@ -1,11 +1,12 @@
-"""Simulated girls' growth with visits: each girl was measured 1 to 10 times. No row is a real girl.
+"""Simulated heights of girls who were measured 1 to 10 times each. No row is a real girl.
 
-A girl comes at ages that are uniform on 2 to 18 years. Her height there is h(t) exp(0.045 z) plus the error of a
-measurement: h is the curve of ``growth_2d``, z is hers and the same at all visits, and the error is normal, 0.5 cm. The
-number of her visits is uniform on 1 to 10.
+The number of visits of a girl is uniform on 1 to 10, and her ages at the visits are uniform on 2 to 18 years. Her
+height at a visit is h(t) exp(0.045 z) plus a measurement error. h is the curve of ``growth_2d``, z is standard normal
+and the same at all visits of a girl, and the error is normal with a standard deviation of 0.5 cm.
 
-Rows of one girl are alike, so a release that hides one row hides no girl. ``Dataset.person`` says whose row each is.
-Bayes cloaking alone takes it. No page shows the set, as pages compare mechanisms that hide one row.
+The rows of one girl are similar, so a release that protects single rows does not protect a girl. ``Dataset.person``
+identifies the girl of each row, which only Bayes cloaking supports. No page shows this data set, because pages compare
+mechanisms that protect single rows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ NAME = "growth_visits"
 TITLE = "Girls' growth with several visits each (simulated)"
 FAMILY = NAME
 MOST_VISITS = 10
-ERROR_SD = 0.5  # cm, of one measurement
+ERROR_SD = 0.5  # standard deviation of the error of one measurement, in cm
 EXHIBITS = ()
 
 

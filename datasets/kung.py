@@ -1,16 +1,16 @@
 """Heights of the women and girls of the Dobe !Kung, with age and weight.
 
-Figures from Nancy Howell's partial census of the !Kung San, Dobe, 1967-1969 (544 people;
-`data/kung.csv` holds all of them, the dataset is the 287 with male == 0, ages 0 to 85.6).
+The data are from Nancy Howell's partial census of the !Kung San, Dobe, 1967-1969. `data/kung.csv` contains all
+544 people; by default the data set is the 287 with male == 0, of ages 0 to 85.6.
 Deposited by Howell at the University of Toronto, https://tspace.library.utoronto.ca/handle/1807/10395;
 analysed in N. Howell, Life Histories of the Dobe !Kung, University of California Press, 2010,
 and, with the constants below, in M. T. Smith et al., Differentially Private Regression with
 Gaussian Processes, AISTATS 2018.
 
-About the constants: the published setting gives a window of 100 cm and a kernel standard
-deviation of 25.742 cm. The paper normalised by the data, and 25.742 is the standard deviation
-of the clipped heights to three decimals. They are constants here and never recomputed, but a
-first release of such a census should declare round figures instead.
+The published setting has bounds that are 100 cm apart and a kernel with a standard deviation of 25.742 cm. The paper
+normalised by the data: 25.742 is the standard deviation of the clipped heights to three decimals. Here both are
+constants that are never computed from the data. For a first release of such a census, round numbers should be declared
+instead.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "kung"
 TITLE = "!Kung heights"
-FAMILY = NAME  # the same people with one input or two
+FAMILY = NAME  # the same people with one or two inputs
 Y_BOUNDS = (58.27, 158.27)  # cm
 Y_SCALE = 25.742  # cm
 AGE = Column(name="age", unit="years", box=(0.0, 100.0))
-AGES_DRAWN = (0.0, 90.0)  # years: nobody is older, and a curve far beyond them is the prior's
+AGES_DRAWN = (0.0, 90.0)  # years; nobody is older, and far beyond the data a curve shows only the prior
 WEIGHT_BOX = (0.0, 70.0)  # kg
 SEXES = ("women and girls", "men and boys")
 GROUPS_BOUNDS, GROUPS_SCALE = (40.0, 200.0), 40.0  # cm
@@ -46,8 +46,8 @@ def load(*, dims: int = 1, groups: bool = False) -> Dataset:
 
     Args:
         dims: 1 for X = age [years], shape (287, 1); 2 for X = (age [years], weight [kg]), shape (287, 2).
-        groups: all 544 people, women and girls beside men and boys: X = (age [years], sex), shape (544, 2), with round
-            bounds, as the published window cuts off most men.
+        groups: if true, all 544 people, with X = (age [years], sex), shape (544, 2). The bounds are then round numbers,
+            because the published ones would clip most men.
 
     Raises:
         ValueError: ``dims`` is neither 1 nor 2, or it is 2 with ``groups``.
@@ -109,7 +109,7 @@ EXHIBITS = (
         unit="years",
         lengthscales=_AGES,
         lengthscale=25.0,
-        ratios=(1.0, 0.6),  # among adults 25 years of age go with 15 kg
+        ratios=(1.0, 0.6),  # a lengthscale of 25 years goes with one of 15 kg
         sparse=SparseDefaults(inducing=(3, 4, 5), start=4, noise=0.1),
     ),
     Exhibit(

@@ -1,10 +1,11 @@
-"""Where in London terraced houses cost more than a threshold: hexagon medians, measured from the threshold.
+"""Median prices of terraced houses in London's hexagons relative to a threshold, for excursion sets.
 
-y = clip(ln median price - t, -1, 1) for the 300 hexagons of ``london_hexes``; coordinates run from
-0 to 1 between the declared bounds of each axis, so that no position of the data sets the scale.
+y = clip(ln median price - t, -1, 1) for the 300 hexagons of ``london_hexes``. Coordinates run from 0 to 1 between the
+declared bounds of each axis, so that the scale does not depend on the data.
 
-The unit is a hexagon's median, not one sale. Where the occupied hexagons lie is private: predictions are made on
-``grid``, all hexagons of the declared box. How many are occupied (n), and delta where it depends on n, are public here.
+The privacy unit is the median of a hexagon, not a single sale. The positions of the occupied hexagons are private, so
+predictions are made on ``grid``, which contains all hexagons of the declared box. The number n of occupied hexagons is
+public, and so is delta if it depends on n.
 
 Source of the sales: Contains HM Land Registry data (c) Crown copyright and database right
 2024. Licensed under the Open Government Licence v3.0.
@@ -26,15 +27,15 @@ from dpgp_core.table import Column, Dataset, Outcome
 
 NAME = "london_excursion"
 TITLE = "London hexagons above a price (private positions)"
-FAMILY = "london"  # the same sales, one by one or as medians of hexagons
+FAMILY = "london"  # the same sales, as single sales or as medians of hexagons
 THRESHOLD = 13.0  # ln GBP, about GBP 442,000
 Y_BOUNDS = (-1.0, 1.0)  # ln GBP from the threshold
-MIDDLE, RINGS = "87194ad33ffffff", 35  # so many rings of hexagons around this one hold the declared box
-SEARCH_NOISE = 0.5  # M_xi of the simulated maps that settings are chosen on; a guess, not fitted
+MIDDLE, RINGS = "87194ad33ffffff", 35  # this hexagon and 35 rings around it cover the declared box
+SEARCH_NOISE = 0.5  # M_xi of the simulated maps on which settings are chosen; a guess that is not fitted
 
 
 def load(*, threshold: float = THRESHOLD) -> Dataset:
-    """Load the log median prices measured from a threshold.
+    """Load the log median prices relative to a threshold.
 
     Args:
         threshold: t, in ln GBP.
@@ -68,17 +69,17 @@ def load(*, threshold: float = THRESHOLD) -> Dataset:
 
 
 def cells() -> list[str]:
-    """H3 indices of the public grid: all hexagons of the declared box, with sales or without."""
+    """Return the H3 indices of the public grid: all hexagons of the declared box, with or without sales."""
     return [cell for cell, _ in _in_box()]
 
 
 def grid() -> FloatArray:
-    """Centres of ``cells`` (P, 2), as fractions of the declared ranges: test points that depend on no record."""
+    """Return the centres of ``cells`` (P, 2), as fractions of the declared ranges. They depend on no record."""
     return np.array([place for _, place in _in_box()])
 
 
 def _in_box() -> list[tuple[str, FloatArray]]:
-    """Hexagons whose centre lies in the declared box, and that centre; in order."""
+    """Return the hexagons whose centre lies in the declared box, with that centre, sorted by index."""
     around = sorted(h3.grid_disk(MIDDLE, RINGS))
     low, high = np.array(london_hexes.X_BOX).T
     places = (on_map(centres(around)) - low) / (high - low)
@@ -87,13 +88,13 @@ def _in_box() -> list[tuple[str, FloatArray]]:
 
 
 def truth(medians: Dataset) -> FloatArray:
-    """Outputs of ``load`` on ``grid()`` (P,), in ln GBP from the threshold; NaN where no sale is. Not private."""
+    """Return the outputs of ``load`` on ``grid()`` (P,), in ln GBP; NaN in hexagons without sales. Not private."""
     known = dict(zip(medians.labels["cell"].tolist(), medians.y.tolist(), strict=True))
     return np.array([known.get(cell, math.nan) for cell in cells()])
 
 
 def search_targets(count: int, *, noise: float = SEARCH_NOISE, seed: int = 1) -> Targets:
-    """Simulate ``count`` maps at n cells of the public grid, to choose settings without looking at a price or a place.
+    """Simulate ``count`` maps at n random cells of the public grid, on which settings are chosen without private data.
 
     Args:
         count: number of maps, at least 1.

@@ -1,9 +1,8 @@
-"""Median price of terraced houses in London's hexagons, and the map that they lie on.
+"""Median prices of terraced houses in London's hexagons, and the map of the hexagons.
 
-Derived figures: 1,888 terraced sales of 2018-2024 aggregated to H3 cells of resolution 7 by
-``build_london_hexes.py``. One record is one hexagon's median, so a guarantee for this dataset
-protects a hexagon's figure; it says nothing of a single sale. Which hexagons have sales, how
-many, and where they lie are public here.
+``build_london_hexes.py`` aggregated 1,888 sales of terraced houses of 2018-2024 to H3 cells of resolution 7. A record
+is the median of a hexagon. A guarantee for this data set therefore protects a median, and not a single sale. The
+positions of the hexagons with sales, and the numbers of sales, are public here.
 
 Source of the sales: Contains HM Land Registry data (c) Crown copyright and database right
 2024. Licensed under the Open Government Licence v3.0.
@@ -23,7 +22,7 @@ from dpgp_core.table import Dataset, Outcome, declared_columns
 
 NAME = "london_hexes"
 TITLE = "London price hexagons"
-FAMILY = "london"  # the same sales, one by one or as medians of hexagons
+FAMILY = "london"  # the same sales, as single sales or as medians of hexagons
 Y_BOUNDS = (math.log(250_000), math.log(1_500_000))  # ln GBP
 Y_SCALE = 1.0  # ln GBP
 X_BOX = ((490.0, 570.0), (145.0, 210.0))  # km: Greater London and about 10 km around it
@@ -63,28 +62,28 @@ def load() -> Dataset:
 
 
 def map_cells() -> pd.DataFrame:
-    """List every cell of the map: occupied ones, 4 rings around them, and enclosed holes.
+    """Return all cells of the map: occupied ones, 4 rings around them, and those in enclosed holes.
 
     Returns:
-        A table with columns cell (H3 index), easting_km, northing_km [km] and sales
-        (0 where empty). An occupied cell stands at the mean of its sales, an empty one at its centre.
+        A table with columns cell (H3 index), easting_km, northing_km [km] and sales (0 if empty). The position of an
+        occupied cell is the mean of its sales, that of an empty one its centre.
     """
     return _table("london_map")
 
 
 def greater_london() -> frozenset[str]:
-    """Cells of the map that are occupied, and one ring around them: what a picture shows of it."""
+    """Return the occupied cells of the map and one ring around them, which figures show."""
     occupied = map_cells().query("sales > 0")["cell"]
     return frozenset(near for cell in occupied for near in h3.grid_disk(cell, 1))
 
 
 def borough_outlines() -> list[tuple[str, list[Ring]]]:
-    """Outline each borough as the union of its hexagons, for drawing.
+    """Return the outline of each borough, as the union of its hexagons, for figures.
 
     Returns:
-        (borough name, rings) by name. A ring is a closed list of [longitude, latitude] in
-        degrees; holes and detached parts are rings of their own. Only the 31 boroughs that
-        have a hexagon appear; the City of London and Westminster have none.
+        (borough name, rings), sorted by name. A ring is a closed list of [longitude, latitude] in degrees. Holes and
+        detached parts have rings of their own. The City of London and Westminster are missing because they have no
+        hexagon; there are 31 boroughs.
     """
     hexes = _table("london_hexes")
     cells = hexes["cell"].groupby(_borough_names(hexes))
@@ -116,6 +115,6 @@ EXHIBITS = (
         side_by_side=(4.0, 12.0, 30.0),
         ratios=(1.0, 1.0),
         scene="map",
-        residual_bound=0.375,  # prices of one place stay within a factor of 1.45 of its smooth level
+        residual_bound=0.375,  # prices are assumed to be within a factor of 1.45 of a smooth map
     ),
 )

@@ -1,6 +1,6 @@
 """Real sales in Greater London: HM Land Registry's Price Paid Data, joined to a postcode lookup.
 
-Nothing is downloaded. You fetch two public files and name them::
+The project downloads nothing. Download two public files yourself and give their paths::
 
     datasets.load("london_ppd", ppd="pp-2018.csv", postcodes="ONSPD_FEB_2024_UK.csv", year=2018)
 
@@ -9,11 +9,11 @@ Nothing is downloaded. You fetch two public files and name them::
 - ``postcodes``: the ONS Postcode Directory, https://geoportal.statistics.gov.uk, or the folder of OS Code-Point Open,
   https://osdatahub.os.uk/downloads/open/CodePointOpen (columns: ``files.postcodes``).
 
-Kept are standard sales (category A, not deleted) of the chosen property types and year whose postcode lies in one of
-the 32 boroughs or the City. A sale stands at its postcode's position; a handful of neighbours share it. Files are
-streamed: memory holds London's postcodes and the sales kept, whatever the size of the files.
+The data set contains standard sales (category A, not deleted) of the chosen property types and year whose postcode is
+in one of the 32 boroughs or the City. The position of a sale is that of its postcode, which a few neighbours share.
+Files are read line by line, so that only London's postcodes and the selected sales are in memory.
 
-A row is a sale. A house that was sold twice is two rows, and each sale is hidden by itself, not the house.
+A row is a sale. A house that was sold twice has two rows. Each sale is protected separately, and not the house.
 
 Sources: Contains HM Land Registry data (c) Crown copyright and database right. Contains OS data (c) Crown
 copyright and database right. Contains Royal Mail data (c) Royal Mail copyright and database right. Source: Office for
@@ -35,8 +35,8 @@ from dpgp_core.table import Dataset, Outcome, declared_columns
 
 NAME = "london_ppd"
 TITLE = "London sales (Price Paid Data)"
-FAMILY = "london"  # the same sales, one by one or as medians of hexagons
-DECLARED_YEARS = range(2018, 2025)  # the years that the price range of ``london_hexes`` was declared for
+FAMILY = "london"  # the same sales, as single sales or as medians of hexagons
+DECLARED_YEARS = range(2018, 2025)  # years for which the price range of ``london_hexes`` was declared
 SOURCE = (
     "Contains HM Land Registry data, OS data (c) Crown copyright and database right, Royal Mail data (c) Royal Mail "
     "copyright and database right; Office for National Statistics"
@@ -56,18 +56,19 @@ def load(
     Args:
         ppd: path of the unzipped price-paid file.
         postcodes: path of the unzipped postcode lookup, a CSV or a folder of CSVs.
-        year: of the transfer, or None for all years of the file.
+        year: year of the transfer, or None for all years of the file.
         property_types: letters of D (detached), S (semi-detached), T (terraced), F (flat), O (other).
-        price_bounds: public (low, high) [GBP] that prices are clipped to: round figures that you would declare without
-            these files. No statistic of the register is a substitute, as it is computed from the same sales. None for
-            the range declared for 2018 to 2024; prices of other years lie elsewhere, so there is no default for them.
+        price_bounds: public (low, high) [GBP] to which prices are clipped. Declare round numbers without looking at
+            these files; statistics of the register are not allowed, as they are computed from the same sales. None for
+            the range declared for 2018 to 2024. There is no default for other years, because their prices are
+            different.
 
     Returns:
         X (n, 2): easting and northing [km] of each sale's postcode; y (n,): ln(price in GBP), n >= 2.
 
     Raises:
-        ValueError: a file is another one than expected (the message says which and what to give instead), an option
-            is refused, or fewer than 2 sales are left. No message repeats a cell of the price-paid file.
+        ValueError: a file is not the expected one (the message says which, and what to give instead), an option is
+            invalid, or fewer than 2 sales are left. No message repeats a cell of the price-paid file.
     """
     y_bounds, reason = _bounds(year, price_bounds)
     sales = read_sales(ppd, read_postcodes(postcodes, london_hexes.X_BOX), year=year, property_types=property_types)
@@ -85,10 +86,10 @@ def load(
 
 
 def _bounds(year: int | None, prices: tuple[float, float] | None) -> tuple[tuple[float, float], str]:
-    """Bounds [ln GBP] and what they rest on: a declaration, never the files.
+    """Return the bounds [ln GBP] and the reason why they are public. They are declared, never computed from files.
 
     Raises:
-        ValueError: there is none for these years, or it is no interval of prices.
+        ValueError: none are declared for these years, or they are not an interval of prices.
     """
     if prices is not None:
         low, high = prices
@@ -112,4 +113,4 @@ def _how_many(sales: Sales, year: int | None, property_types: str) -> str:
     )
 
 
-EXHIBITS: tuple[Exhibit, ...] = ()  # read from files of the user's
+EXHIBITS: tuple[Exhibit, ...] = ()  # no page shows it, because it needs files of the user

@@ -1,11 +1,11 @@
-"""Simulated sales, drawn from the real hexagon medians: the size of the published experiment.
+"""Simulated sales of houses, based on the real medians of hexagons. There are as many as in the published experiment.
 
-A sale's cell is drawn in proportion to the cell's number of sales, its position uniformly in
-the cell, its ln price from Normal(ln median of the cell, 0.25^2). No row is a real sale.
+No row is a real sale. The cell of a sale is sampled in proportion to the number of sales in the cell, its position
+uniformly within the cell, and its ln price from Normal(ln median of the cell, 0.25^2).
 
-Positions: the six corners of a cell are mapped from longitude and latitude to the British
-National Grid (``british_grid``, fitted to the centres of the map's empty cells, good to about
-a metre), and the point is uniform in the hexagon with those corners and straight sides.
+The six corners of a cell are converted from longitude and latitude to the British National Grid, with an error of about
+a metre (``british_grid``, fitted to the centres of the empty cells of the map). Positions are uniform in the hexagon
+with these corners and straight sides.
 
 Source of the medians: Contains HM Land Registry data (c) Crown copyright and database right
 2024. Licensed under the Open Government Licence v3.0.
@@ -24,9 +24,9 @@ from dpgp_core.table import Dataset, Outcome
 
 NAME = "london_sales"
 TITLE = "London sales (simulated)"
-FAMILY = "london"  # the same sales, one by one or as medians of hexagons
+FAMILY = "london"  # the same sales, as single sales or as medians of hexagons
 N_PUBLISHED = 4766  # sales of the published London experiment
-LN_PRICE_SD = 0.25  # spread of ln price about its cell's median
+LN_PRICE_SD = 0.25  # standard deviation of ln price about the ln median of its cell
 Y_BOUNDS = london_hexes.Y_BOUNDS
 
 
@@ -66,21 +66,21 @@ def load(*, n: int = N_PUBLISHED, seed: int = 20180103) -> Dataset:
 
 
 def _corners(cells: list[str]) -> FloatArray:
-    """Corners (len(cells), 6, 2) in grid km, in order around each cell."""
+    """Return the corners (len(cells), 6, 2) of cells in grid km, in order around each cell."""
     corners = np.array([[corner[::-1] for corner in h3.cell_to_boundary(cell)] for cell in cells])
     return on_map(corners.reshape(-1, 2)).reshape(corners.shape)
 
 
 def _uniform_in_hexagons(corners: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """Draw one uniform point (n, 2) in each convex hexagon of ``corners`` (n, 6, 2)."""
+    """Sample one uniform point (n, 2) in each convex hexagon of ``corners`` (n, 6, 2)."""
     first = corners[:, :1]
-    # The fan of triangles from corner 0: a triangle in proportion to its area, then a point in it.
+    # The hexagon is a fan of triangles from corner 0. A triangle is sampled in proportion to its area.
     left, right = corners[:, 1:-1] - first, corners[:, 2:] - first
     areas = np.abs(left[..., 0] * right[..., 1] - left[..., 1] * right[..., 0]).cumsum(axis=1)
     n = len(corners)
     triangle = (rng.random((n, 1)) * areas[:, -1:] >= areas).sum(axis=1)
     a, b = rng.random((2, n, 1))
-    # Points of the parallelogram beyond the triangle's long side fold back into it.
+    # Points of the parallelogram that are outside the triangle are reflected into it.
     beyond = a + b > 1
     a, b = np.where(beyond, 1 - a, a), np.where(beyond, 1 - b, b)
     rows = np.arange(n)
@@ -100,7 +100,7 @@ EXHIBITS = (
         ratios=(1.0, 1.0),
         scene="map",
         cross_validated=False,
-        smooth_only=True,  # a rough kernel would take minutes, not seconds
+        smooth_only=True,  # a rough kernel would take minutes instead of seconds
         simulated=True,
     ),
 )

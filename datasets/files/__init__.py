@@ -1,1 +1,1 @@
-"""Readers of the files that users have: the bicycle operator's journeys, the land registry's prices, postcodes."""
+"""Readers of files of the user: journeys of the bicycle operator, prices of the land registry, and postcodes."""

@@ -1,7 +1,8 @@
-"""The operator's monthly journey files, CSV or zip, old and new layout, streamed line by line.
+"""Reader of the operator's monthly journey files (CSV or zip), which reads line by line.
 
-Until January 2021 a row has the duration in seconds (``tripduration``) and "start station latitude" and so
-on, in some months with capitals; since then ``started_at``, ``ended_at`` and ``start_lat`` and so on.
+There are two layouts. Until January 2021 a row has the duration in seconds (``tripduration``) and columns such as
+"start station latitude", in some months with capitals. Since then it has ``started_at``, ``ended_at`` and columns such
+as ``start_lat``.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from dpgp_core.reading.columns import read_number
 from dpgp_core.reading.rows import TableRows
 from dpgp_core.reading.writing import Writing
 
-MAX_ROWS = 6_000_000  # of a file, above any month so far; rows beyond it are refused, not read
+MAX_ROWS = 6_000_000  # largest number of rows of a file, more than any month so far has
 
-# columns as they stand with capitals, spaces and underscores taken out
+# names of columns in lower case, without spaces and underscores
 _OLD = ("startstationlatitude", "startstationlongitude", "endstationlatitude", "endstationlongitude", "tripduration")
 _NEW = ("startlat", "startlng", "endlat", "endlng", "startedat", "endedat")
-_EMPTY = {"", "NULL", "\\N"}  # positions that the operator does not know
+_EMPTY = {"", "NULL", "\\N"}  # unknown positions
 
 
 def read_journeys(file: str | Path, box: tuple[tuple[float, float], ...]) -> tuple[FloatArray, FloatArray]:
@@ -115,7 +116,7 @@ def _streams(file: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _reported(file: Path) -> Iterator[None]:
-    """Turn failures of the file system and of the archive into sentences."""
+    """Convert errors of the file system and of the archive to messages for the user."""
     try:
         yield
     except OSError as error:

@@ -1,12 +1,14 @@
-"""Where the postcodes of Greater London lie, from a postcode lookup that the user has downloaded.
+"""Reader of the positions of Greater London's postcodes, from a postcode lookup that the user has downloaded.
 
-Either of two public products of the United Kingdom, unzipped; a folder stands for all ``*.csv`` in it:
+It reads either of two public products of the United Kingdom, unzipped. A folder stands for all ``*.csv`` in it:
 
 - ONS Postcode Directory (ONSPD) or National Statistics Postcode Lookup (NSPL): ``Data/ONSPD_<MONTH>_<YEAR>_UK.csv``
-  with a header line, or the folder ``Data/multi_csv``. Read are the postcode ``pcds``, the position ``oseast1m`` and
-  ``osnrth1m`` (since August 2025 ``east1m`` and ``north1m``), and the code of the district: ``oslaua``, ``laua`` or,
-  since August 2025, ``lad25cd`` (any year). Closed postcodes are in it, so old sales find their place.
-- OS Code-Point Open: the folder ``Data/CSV``, one file a postcode area, without a header line. The 10 columns are
+  with a header line, or the folder ``Data/multi_csv``. The columns that are read are the postcode ``pcds``, the
+  position ``oseast1m`` and ``osnrth1m`` (since August 2025 ``east1m`` and ``north1m``), and the code of the district,
+  ``oslaua``, ``laua`` or, since August 2025, ``lad25cd`` (with any year). It includes closed postcodes, which old sales
+  need.
+- OS Code-Point Open: the folder ``Data/CSV``, with a file for each postcode area and no header lines. The 10 columns
+are
   postcode, positional quality, eastings, northings, country, NHS region, NHS area, county, district and ward codes.
 
 Only postcodes in a district of Greater London (codes E09...) are kept: about 330,000, some 50 MB.
@@ -88,13 +90,13 @@ def read_postcodes(path: str | Path, box: Box) -> Postcodes:
 
 
 def plain(postcode: str) -> str:
-    """A postcode in capitals and without spaces, as lookups and sales differ in both."""
+    """Return a postcode in capitals and without spaces, in which lookups and sales differ."""
     return postcode.replace(" ", "").upper()
 
 
 @contextmanager
 def opened(file: Path, kind: str) -> Iterator[BinaryIO]:
-    """Open a CSV for reading; whatever is wrong with it becomes a sentence that says which file it is."""
+    """Open a CSV for reading, and convert errors to messages that name the file."""
     try:
         stream = open(file, "rb")  # noqa: SIM115 (closed below)
     except OSError as error:
@@ -119,7 +121,7 @@ def _london(stream: BinaryIO, box: Box) -> Iterator[tuple[str, int, int]]:
         if len(row) != layout.width:
             raise ValueError(f"line {line} has {len(row)} fields instead of {layout.width}; download it again")
         postcode, easting, northing, district = (row[place] for place in layout.places)
-        # without a position the cell is empty (ONSPD) or 0 (Code-Point Open)
+        # If the position is unknown, the cell is empty (ONSPD) or 0 (Code-Point Open).
         if not district.startswith(LONDON) or easting.strip() in {"", "0"}:
             continue
         place = read_number(easting, "easting", line), read_number(northing, "northing", line)

@@ -1,12 +1,12 @@
-"""Sales from HM Land Registry's Price Paid Data, streamed line by line and joined to London's postcodes.
+"""Reader of sales from HM Land Registry's Price Paid Data, which reads line by line and joins London's postcodes.
 
-The files have no header line; every row has the 16 quoted columns of ``COLUMNS``, in that order. The published
-codes are: property type D detached, S semi-detached, T terraced, F flat, O other; category A standard sale
-at full value, B repossessions, transfers to companies and the like; record status A added, C changed, D
-deleted (C and D in the monthly files only).
+The files have no header line, and every row has the 16 quoted columns of ``COLUMNS``, in that order. The published
+codes are: property type D detached, S semi-detached, T terraced, F flat, O other; category A standard sale at full
+value, B repossessions, transfers to companies and similar; record status A added, C changed, D deleted (C and D occur
+in the monthly files only).
 
-No filter looks at the price, so which sales are kept, and how many, tells nothing of any price. Prices of rows
-that are left out are not even parsed.
+Filters do not use the price, so the selection of sales and their number reveal nothing about prices. Prices of rows
+that are left out are not parsed.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from dpgp_core.reading.columns import read_number
 from dpgp_core.reading.rows import TableRows
 from dpgp_core.reading.writing import Writing
 
-MAX_SALES = 2_000_000  # kept; a file with more is refused
-FIRST_YEAR = 1995  # of the published data
+MAX_SALES = 2_000_000  # largest number of selected sales; files with more are refused
+FIRST_YEAR = 1995  # first year of the published data
 COLUMNS = (
     "transaction identifier",
     "price",
@@ -62,12 +62,12 @@ _REMEDY = "give pp-<YEAR>.csv or pp-complete.csv as published, without a header 
 
 
 class Sales(NamedTuple):
-    """Sales kept, and why the others were left out.
+    """The selected sales, and the reasons why others were left out.
 
     Attributes:
         X: easting and northing (n, 2) [km] of each sale's postcode.
         price: (n,) [GBP].
-        left_out: number of rows by reason, in the order of the filters. Public: no reason is about a price.
+        left_out: number of rows by reason, in the order of the filters. Public, because no reason depends on prices.
     """
 
     X: FloatArray
@@ -76,22 +76,22 @@ class Sales(NamedTuple):
 
     @property
     def unknown(self) -> int:
-        """Sales in Greater London whose postcode the lookup does not have."""
+        """Number of sales in Greater London whose postcode is not in the lookup."""
         return self.left_out.get(_UNKNOWN, 0)
 
 
 def read_sales(file: str | Path, postcodes: Postcodes, *, year: int | None, property_types: str) -> Sales:
-    """Read the standard sales of some property types in Greater London; keep nothing else of the file.
+    """Read the standard sales of the given property types in Greater London.
 
     Args:
         file: path of an unzipped ``pp-<YEAR>.csv`` or ``pp-complete.csv``.
         postcodes: from ``read_postcodes``.
-        year: of the transfer, or None for all years of the file.
+        year: year of the transfer, or None for all years of the file.
         property_types: one or more letters of TYPES.
 
     Raises:
-        ValueError: the file is no such table, more than MAX_SALES sales or fewer than 2 are left. The message names
-            column and line, never the content of a cell.
+        ValueError: the file is not such a table, or more than MAX_SALES or fewer than 2 sales are selected. The message
+            names column and line, but never the content of a cell.
     """
     if not property_types or set(property_types) - set(TYPES):
         raise ValueError(f"property_types must be letters of {TYPES!r}, for example 'T' for terraced houses")
@@ -117,7 +117,7 @@ def read_sales(file: str | Path, postcodes: Postcodes, *, year: int | None, prop
 
 
 def _reason(row: list[str], year: int | None, property_types: str, *, known: bool) -> str | None:
-    """Why a row is left out, or None; only public columns are looked at."""
+    """Return the reason why a row is left out, or None. Only public columns are used."""
     if row[_STATUS] == "D":
         return _DELETED
     if row[_CATEGORY] != "A":
@@ -134,7 +134,7 @@ def _reason(row: list[str], year: int | None, property_types: str, *, known: boo
 
 
 def _checked(stream: BinaryIO) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, row) of every sale, refusing a table that is not Price Paid Data in its published order."""
+    """Yield (line, row) of every sale; raise ValueError unless the table is Price Paid Data in the published layout."""
     for line, row in TableRows(stream, Writing(separator=",")):
         if len(row) != len(COLUMNS):
             raise ValueError(f"line {line} has {len(row)} fields where Price Paid Data have {len(COLUMNS)}; {_REMEDY}")
