@@ -36,6 +36,7 @@ CATALOGUE = (
     Benchmark("bayes_unseen", "bayes.unseen", 15, "the same on tables of other fields"),
     Benchmark("bayes_several_inputs", "bayes.several_inputs", 5, "two and three inputs, of which one or all matter"),
     Benchmark("bayes_tails", "bayes.tails", 10, "error and intervals where few make up the mean, or differ unevenly"),
+    Benchmark("bayes_ends", "bayes.ends", 3, "error and intervals at a mass at an end, on a plateau, and at kinks"),
     Benchmark("coverage", "coverage", 5, "how often the intervals of every mechanism hold"),
     Benchmark("sparse_tables", "sparse_tables", 5, "sparse DP-GP: error, intervals, private choices, seconds"),
     Benchmark("selection_table", "selection_table", 0.1, "private choice of the lengthscale"),

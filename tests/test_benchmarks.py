@@ -40,6 +40,7 @@ def test_every_benchmark_says_what_it_prints(name, capsys):
 
 
 SMALL = {
+    "bayes_ends": "--worlds mass --repeats 1",
     "bayes_inputs": "--data kung --epsilons 1 --draws 1",
     "bayes_several_inputs": "--inputs 2 --sizes 300 --repeats 1",
     "bayes_tails": "--sizes 300 --repeats 1",

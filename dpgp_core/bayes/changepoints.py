@@ -23,12 +23,19 @@ others) and S_j = |g_j|^2,
 
     p(j | z) / p(none | z) = p / (J (1 - p)) (1 + A^2 S_j)^(-1/2) exp(A^2 q_j^2 / (2 (1 + A^2 S_j))),
     b | j, z ~ N(A^2 q_j / (1 + A^2 S_j), A^2 / (1 + A^2 S_j)).
+
+People who share one value often differ from their neighbours: those who were never absent, or who are as old as the
+oldest age that is recorded. So a mass at the least or largest input, a place with far more records than others, has a
+shape of its own, which is 1 there and 0 elsewhere. These shapes have the probability ``TUNING.mass_share`` together.
+With public inputs, a mass is a column of a single place. Noisy counts reveal masses at the ends of the box; of the
+records of an end cell, those beyond the number in the next cell are taken to be at the end.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -38,11 +45,13 @@ from ..arrays import FloatArray
 from ..gp.grid import IndexArray
 from .cells import CellGrid, lagrange
 from .clusters import Clusters
+from .counts import Counts
 from .tuning import TUNING
 
 _ROUNDS, _TOLERANCE = 20, 0.01  # most iterations, and increase of the log evidence at which they end
 _FINE, _LOCATIONS = 16, 25  # points of a cell, and values of u, over which the location of a step is averaged
 _EVEN = 2 / 27  # variance of the nodes of a cell, at 1/6, 1/2 and 5/6 of it
+_SAME = 1e-9  # difference of locations that count as equal, over the side of the box
 _BATCH = 8  # number of shapes whose covariances (n, n) are in memory at a time
 
 
@@ -116,6 +125,7 @@ class ChangePoints:
         sharp: share of the variance of 1{phi > u} that a shape has: 1 for steps (J,).
         step_variance: ``sharp`` times the variance over u of the means of 1{phi > u} over evenly spread records (M, J).
         variances: possible prior variances A^2 of the heights, equally likely (V,).
+        masses: locations of masses (I,), whose shapes are the last I of the J.
     """
 
     grid: CellGrid | Clusters
@@ -127,10 +137,44 @@ class ChangePoints:
     sharp: FloatArray
     step_variance: FloatArray
     variances: FloatArray
+    masses: FloatArray
+
+    @cached_property
+    def log_prior(self) -> FloatArray:
+        """Prior log probability that a change point is present and has each shape (J,)."""
+        shares, masses = (TUNING.change_point_share, TUNING.mass_share), len(self.masses)
+        numbers = np.array([len(self.sharp) - masses, masses])
+        return np.log(np.repeat(shares / np.maximum(numbers, 1), numbers))
 
     def at(self, X: FloatArray) -> FloatArray:
         """Return phi at X (n, D), an array (n, J)."""
-        return _shapes(self.grid, X, len(self.sharp))
+        if not len(self.masses):
+            return _shapes(self.grid, X, len(self.sharp))
+        low, high = self.grid.sides[0]
+        there = np.abs(np.clip(X[:, :1], low, high) - self.masses) <= _SAME * (high - low)
+        return np.hstack([_shapes(self.grid, X, len(self.sharp) - len(self.masses)), there])
+
+    def with_masses(self, masses: FloatArray, shares: FloatArray) -> ChangePoints:
+        """Return the shapes with masses at these locations (I,) instead of any others.
+
+        Args:
+            shares: share of the records of each column that is at each of them (M, I).
+        """
+        steps = len(self.sharp) - len(self.masses)
+
+        def added(before: FloatArray, more: FloatArray) -> FloatArray:
+            return np.concatenate([before[..., :steps], more], axis=-1)
+
+        return replace(
+            self,
+            nodes=added(self.nodes, np.repeat(shares, len(self.nodes) // len(shares), axis=0)),
+            cells=added(self.cells, shares),
+            even=added(self.even, shares),
+            at_mean_location=added(self.at_mean_location, shares),
+            step_variance=added(self.step_variance, np.zeros_like(shares)),
+            sharp=added(self.sharp, np.zeros(len(masses))),
+            masses=masses,
+        )
 
     def step_variance_at(self, X: FloatArray) -> FloatArray:
         """Return the variance of 1{phi > u} at X (n, D) that the unknown location u of a step leaves (n, J)."""
@@ -203,7 +247,8 @@ class ChangePoints:
         """Return the state before anything is released, given A^2 under each model (A, V)."""
         A, J = len(variances), len(self.sharp)
         none, nothing = np.zeros((A, TUNING.most_change_points, J)), np.zeros((A, 0))
-        return _fitted(ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A)), variances)
+        state = ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A))
+        return _fitted(state, variances, self.log_prior)
 
     def updated(
         self, state: ChangePointState, G: FloatArray, white: FloatArray, variances: FloatArray
@@ -221,7 +266,7 @@ class ChangePoints:
             white=np.concatenate([state.white, white], axis=1),
             stage_sizes=(*state.stage_sizes, white.shape[1]),
         )
-        return _fitted(read, variances)
+        return _fitted(read, variances, self.log_prior)
 
 
 def _T(matrices: FloatArray) -> FloatArray:
@@ -229,7 +274,7 @@ def _T(matrices: FloatArray) -> FloatArray:
     return matrices.swapaxes(1, 2)
 
 
-def _fitted(state: ChangePointState, variances: FloatArray) -> ChangePointState:
+def _fitted(state: ChangePointState, variances: FloatArray, log_prior: FloatArray) -> ChangePointState:
     """Fit the single effects in turn, each given the expectation of the others, until the evidence bound converges.
 
     log p(z) >= w^T G m - (|G m|^2 + sum_l (S^T E b_l^2 - |G m_l|^2)) / 2 - sum_l KL_l, with m_l = E b_l, m their sum,
@@ -242,7 +287,7 @@ def _fitted(state: ChangePointState, variances: FloatArray) -> ChangePointState:
     G, white, A, rows = state.G, state.white, variances[:, :, None], np.arange(len(means))
     before = np.full(len(rows), -math.inf)
     for _ in range(_ROUNDS):
-        means[rows], squares[rows], evidence[rows] = _one_round(G, white, A, means[rows], squares[rows])
+        means[rows], squares[rows], evidence[rows] = _one_round(G, white, A, log_prior, means[rows], squares[rows])
         rising = evidence[rows] - before >= _TOLERANCE
         if not rising.any():
             break
@@ -252,7 +297,7 @@ def _fitted(state: ChangePointState, variances: FloatArray) -> ChangePointState:
 
 
 def _one_round(
-    G: FloatArray, white: FloatArray, A: FloatArray, means: FloatArray, squares: FloatArray
+    G: FloatArray, white: FloatArray, A: FloatArray, log_prior: FloatArray, means: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Update each effect in turn given the expectation of the others.
 
@@ -261,7 +306,8 @@ def _one_round(
     """
     S = np.einsum("arj,arj->aj", G, G)
     left = A / (1 + A * S[:, None])
-    prior = math.log(TUNING.change_point_share / (A.shape[1] * G.shape[2])) - 0.5 * np.log1p(A * S[:, None])
+    prior = log_prior - math.log(A.shape[1]) - 0.5 * np.log1p(A * S[:, None])
+    absent = 1 - float(np.exp(log_prior).sum())
     fitted, least = means @ _T(G), np.zeros(means.shape[:2])
     for effect in range(TUNING.most_change_points):
         others = fitted.sum(axis=1) - fitted[:, effect]
@@ -270,7 +316,7 @@ def _one_round(
         logs = prior + 0.5 * each * q[:, None]
         top = np.maximum(logs.max(axis=(1, 2)), 0.0)
         p = np.exp(logs - top[:, None, None])
-        total = p.sum(axis=(1, 2)) + (1 - TUNING.change_point_share) * np.exp(-top)
+        total = p.sum(axis=(1, 2)) + absent * np.exp(-top)
         p /= total[:, None, None]
         means[:, effect], squares[:, effect] = (p * each).sum(axis=1), (p * (left + each**2)).sum(axis=1)
         fitted[:, effect] = (means[:, effect, None] @ _T(G))[:, 0]
@@ -282,7 +328,7 @@ def _one_round(
 
 
 def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints:
-    """Return the steps and bumps that curves of one numerical input may have; none for other inputs.
+    """Return the steps, bumps and public masses that curves of one numerical input may have; none for other inputs.
 
     Args:
         grid: the columns.
@@ -292,7 +338,35 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
         return no_change_points(grid)
     bumps = sum(len(_middles(grid.parts, width)) for width in TUNING.bump_widths)
     sharp = np.repeat([1.0, TUNING.bump_sharpness], [grid.parts - 1, bumps])
-    return _change_points(grid, sharp, variance * np.array(TUNING.change_point_variances))
+    change_points = _change_points(grid, sharp, variance * np.array(TUNING.change_point_variances))
+    if isinstance(grid, CellGrid):
+        return change_points
+    share = grid.places.reshape(grid.size, -1).sum(axis=1) / grid.places.sum()
+    heavy = share >= max(TUNING.least_mass, TUNING.mass_over_mean / grid.size)
+    heavy[1:-1] = False  # within the box, a step at every mass would widen the intervals of smooth curves
+    rows = np.flatnonzero(heavy & (np.ptp(grid.ends, axis=0)[:, 0] == 0))
+    return change_points.with_masses(grid.ends[0, rows, 0], np.eye(grid.size)[:, rows])
+
+
+def with_masses_at_ends(change_points: ChangePoints, counts: Counts) -> ChangePoints:
+    """Return the shapes with masses at those ends of the box where noisy counts reveal one.
+
+    Args:
+        counts: of records in the cells.
+    """
+    grid, n = change_points.grid, counts.mean
+    if isinstance(grid, Clusters) or not len(change_points.sharp):
+        return change_points
+    masses, shares = [], []
+    for end, cell, neighbour in zip(grid.sides[0], (0, -1), (1, -2), strict=True):
+        beyond = n[cell] - max(n[neighbour], 0.0)
+        contrast = np.zeros(grid.size)
+        contrast[[cell, neighbour]] = 1, -1
+        noise = math.sqrt(contrast @ counts.covariance @ contrast + max(n[cell], 0.0))
+        if beyond > max(TUNING.least_mass * n.sum(), TUNING.clear_mass * noise):
+            masses.append(end)
+            shares.append(np.where(np.arange(grid.size) == cell % grid.size, beyond / n[cell], 0.0))
+    return change_points.with_masses(np.array(masses), np.reshape(shares, (len(masses), grid.size)).T)
 
 
 def no_change_points(grid: CellGrid | Clusters) -> ChangePoints:
@@ -313,6 +387,7 @@ def _change_points(grid: CellGrid | Clusters, sharp: FloatArray, variances: Floa
         sharp=sharp,
         step_variance=sharp * _step_variance(grid, len(sharp)),
         variances=variances,
+        masses=np.zeros(0),
     )
     return change_points.given_locations(grid)
 

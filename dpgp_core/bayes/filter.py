@@ -23,7 +23,7 @@ from ..strategies.bayes import risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
 from .cells import CellGrid
-from .changepoints import change_points_of
+from .changepoints import change_points_of, with_masses_at_ends
 from .clipping import ends_of, widest_near_optimal
 from .clusters import Clusters
 from .counts import Counts, Positions, counts_given, locations_given
@@ -174,11 +174,13 @@ class Filter:
         if isinstance(counts, CellCounts):
             assert isinstance(self.columns, CellGrid)
             counts = counts_given(self.columns, self.n, counts.B, counts.noise_sd, z)
-        if positions is None:
-            return replace(self, counts=counts)
-        assert isinstance(self.columns, CellGrid)
-        grid, unknown = locations_given(self.columns, counts, positions)
-        return replace(self, counts=counts, columns=grid, models=models_given_locations(self.models, grid, unknown))
+        columns, models = self.columns, self.models
+        if positions is not None:
+            assert isinstance(columns, CellGrid)
+            columns, unknown = locations_given(columns, counts, positions)
+            models = models_given_locations(models, columns, unknown)
+        models = replace(models, change_points=with_masses_at_ends(models.change_points, counts))
+        return replace(self, counts=counts, columns=columns, models=models)
 
     def at(self, X_test: FloatArray) -> Filter:
         """Return the filter with test inputs X_test (P, D)."""

@@ -296,6 +296,13 @@ class Tuning:
     # smooth curves are a seventh wider].
     most_change_points: int = 3
     change_point_share: float = 0.03
+    # Probability that the curve has a step at a mass; the share of all records that a mass has at least, and over the
+    # mean share of a column; standard deviations by which noisy counts must reveal it [bayes_ends: with a probability
+    # of 0.5, 0.86 instead of 0.94 of the intervals at a public mass and next to it cover the curve].
+    mass_share: float = 0.7
+    least_mass: float = 0.1
+    mass_over_mean: float = 4.0
+    clear_mass: float = 2.0
     # Widths of bumps between their knots, in cells; at half their height they are half as wide again [inputs: peaks].
     bump_widths: tuple[int, ...] = (1, 2, 3)
     # Share of a bump's height that is as sharp as a step [inputs: peaks].
