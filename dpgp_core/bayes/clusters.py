@@ -236,9 +236,9 @@ def _numbers(sides: Sequence[Interval]) -> list[int]:
 def uses_clusters(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     """Whether the columns of records with public inputs X (n, D) are clusters and not equal cells.
 
-    Clusters are always used for at most ``max_clusters`` distinct places, for one input without a period, and for inputs
-    with more than three numerical sides, because equal cells exist for one to three only. Otherwise equal cells are
-    used if there are categories or periods, or more than ``TUNING.most_clustered`` records.
+    Clusters are always used for at most ``max_clusters`` distinct places, for a single numerical input without a
+    period, and if the number of numerical sides is not 1, 2 or 3, for which there are no equal cells. Otherwise equal
+    cells are used if there are categories or periods, or more than ``TUNING.most_clustered`` records.
     """
     sides = lifted_box(box, periods)
     numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods

@@ -70,7 +70,7 @@ def auto_models(
 
 
 def rough_share(people: float, noise_multiplier: float) -> float:
-    """Return the factor, from 0 to 1, of the prior weights of rough curves and of small deviations from the mean level.
+    """Return the factor, 0 to 1, of the prior weights of rough curves and of small deviations from the mean level.
 
     It grows with n / s, because with few people and little budget nothing would identify such curves, and their models
     would only widen intervals. It is not applied to small deviations if there are several numerical inputs.
@@ -127,8 +127,7 @@ def models_of_inputs(
 
     ``curve_models`` have the same lengthscale, relative to the sides of the box, for all inputs. With them alone, a
     curve that varies quickly with one input and slowly with the others would be measured as if it varied quickly with
-    all.
-    There are no such models for a single numerical input, or if there are categorical inputs.
+    all. There are no such models for a single numerical input, or if there are categorical inputs.
 
     Args:
         box: declared (low, high) of each input, or its categories.

@@ -4,8 +4,8 @@ The evidence of clipped sums determines the noise variance only if outcomes are 
 are not. Each stage but the first therefore measures one more number, sum_j min(r_j^2, A_j^2) / A_j^2 - 1/2, with A
 three predicted standard deviations, and only these numbers determine the noise variance sigma^2, through
 p(sigma^2 | squares) on a fine grid. Given sigma^2, the evidence determines how likely each kernel is (a cut posterior,
-Plummer 2015). The models of each kernel have noise variances v_1 < v_2 < ...; for a sigma^2 between two of them both
-count, linearly in sigma^2, so that the variances of the mixture are right on average, however coarse the v are.
+Plummer 2015). The models of each kernel have noise variances v_1 < v_2 < .... A sigma^2 between two of them is
+shared by both models, linearly, so that the variances of the mixture are right on average, however coarse the v are.
 
 There may be a few outliers: for example, most people pay nothing, and one in twenty pays a great deal. Squares that are
 clipped at A have the mean p A^2 if a share p of records are outliers. Read as squares of normal outcomes, they would
@@ -42,7 +42,7 @@ _GRID: FloatArray = np.tile(np.geomspace(_LEAST, _MOST, _POINTS) ** 2, 1 + len(O
 
 
 class ResidualVariance(NamedTuple):
-    """Posterior of the residual variance, as the clipping bias needs it.
+    """Posterior of the residual variance, from which the clipping bias is computed.
 
     Attributes:
         variance: expected sigma^2, in squared model units.

@@ -93,8 +93,9 @@ def representative_models(models: ModelSet, weights: FloatArray, among: IndexArr
 def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel:
     """Return the risk model of the sums, in which columns are weighted by their shares W of the records.
 
-    With D the independent noise, K = D^(1/2) (I + V diag(values) V^T) D^(1/2). Only eigenvectors V with absolute values
-    of at least ``TUNING.kept_eigenvalue`` are kept, and the targets D^(-1/2) F W^(1/2) are projected onto their span.
+    K is factorised as diag(own) + D^(1/2) V diag(values) V^T D^(1/2), where D is the independent noise plus a floor.
+    Eigenvectors V whose value is below ``TUNING.kept_eigenvalue`` are left out, and the targets D^(-1/2) F W^(1/2) are
+    projected onto the span of the others.
 
     Args:
         moments: of the sums and the curve.
