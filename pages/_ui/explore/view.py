@@ -403,7 +403,7 @@ def _one_draw(example: ExampleDraw, kernel: str) -> None:
     best = int(probabilities.argmax())
     picture = lengthscales(explored.statistics, read)
     alt = (
-        f"How probable each lengthscale is after one release at epsilon = {example.epsilon:g} (example draw "
+        f"How probable each lengthscale is after one release at ε = {example.epsilon:g} (example draw "
         f"{example.draw}). {f'{lengths[best]} {unit}'.strip()} has {percent(float(probabilities[best]))}. "
         "Knowing it costs nothing more; the choice above costs its own epsilon."
     )
@@ -412,4 +412,5 @@ def _one_draw(example: ExampleDraw, kernel: str) -> None:
     likeliest = f"{lengths[best]} {unit}".strip()
     finding = f"At ε = {example.epsilon:g} the likeliest lengthscale is {likeliest}"
     about = described.of_release(data, guarantee, made, alt, finding=finding)
-    pictures.chart(picture, "choice_free", alt, as_it_is(picture, about))
+    caption = f"{likeliest} is likeliest after one release. Knowing it costs nothing more."
+    pictures.chart(picture, "choice_free", alt, as_it_is(picture, about), caption=caption)
