@@ -234,7 +234,7 @@ class AcrossLevels:
 
 
 @dataclass(frozen=True)
-class OneRougher:
+class RougherGroup:
     """The kernel k(x, x') + [g_d = g'_d = G] r(x, x'): the curve of one group is rougher than those of the others.
 
     Args:

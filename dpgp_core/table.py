@@ -138,7 +138,7 @@ class Outcome:
         bounds = math.log(self.bounds[0]), math.log(self.bounds[1])
         return replace(self, unit=f"ln {self.unit}".strip(), bounds=bounds, kind="number", log=False)
 
-    def taken(self, y: FloatArray) -> FloatArray:
+    def to_measured(self, y: FloatArray) -> FloatArray:
         """Return outputs y (n,) as they are measured: of their kind, and as logarithms if ``log``.
 
         Each output is transformed separately, so that neighbouring data sets still differ in one output.
@@ -146,8 +146,8 @@ class Outcome:
         y = of_kind(self.kind, y)
         return np.log(np.clip(y, *self.bounds)) if self.log else y
 
-    def given_back(self, values: FloatArray) -> FloatArray:
-        """Return released values of any shape in ``unit``; the inverse of ``taken``.
+    def from_measured(self, values: FloatArray) -> FloatArray:
+        """Return released values of any shape in ``unit``; the inverse of ``to_measured``.
 
         If logarithms were measured, a curve of means becomes a curve of medians, and ends of intervals stay ends of
         intervals. Values are clipped to (low^2 / high, high^2 / low), beyond which they can only be noise.

@@ -114,7 +114,7 @@ class Guarantee:
         """Return the same guarantee for a privacy unit named ``unit``."""
         return replace(self, unit=unit)
 
-    def taught(self) -> Guarantee:
+    def for_simulation(self) -> Guarantee:
         """Return the guarantee of a simulated release, which lists first that the simulation itself is not private."""
         return replace(self, not_covered=(TEACHING, *self.not_covered))
 
@@ -135,7 +135,7 @@ class Guarantee:
         return replace(self, budget=budget, loss=loss, established=True, releases=self.releases * releases)
 
 
-def promise_of(guarantee: Guarantee) -> dict[str, Any]:
+def guarantee_fields(guarantee: Guarantee) -> dict[str, Any]:
     """Return the part of a guarantee that is written to files, as plain JSON values."""
     return {
         "epsilon": guarantee.budget.epsilon,

@@ -166,7 +166,7 @@ def pure_beliefs(prior: float, epsilon: float) -> Beliefs:
     return Beliefs(float(expit(odds - epsilon)), float(expit(odds + epsilon)))
 
 
-def telling_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
+def mean_beliefs(prior: float, share: float, tradeoff: Tradeoff) -> Beliefs:
     """Return bounds on the mean belief over any set of releases that has probability q.
 
     The probability is over the prior and the noise. The upper bound is the mean belief over the releases most in favour

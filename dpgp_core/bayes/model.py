@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, OneRougher, Stationary, SumOfKernels
+from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, RougherGroup, Stationary, SumOfKernels
 from ..levels import LevelSide, level_columns, number_sides
 from ..seasons import Seasonal
 from .tuning import TUNING, PriorComponent
@@ -205,7 +205,7 @@ def rougher_groups(
         return ()
     unit, own = TUNING.curve_variance * half_range**2, kernel_of(TUNING.rougher, box, half_range)
     kernels = (
-        OneRougher(
+        RougherGroup(
             alike=AcrossLevels(
                 inner=LevelAndCurve(level=TUNING.level * unit, curve=kernel_of(curve, box, half_range)),
                 columns=columns,
@@ -287,7 +287,7 @@ def family_of(kernel: Kernel) -> object:
 
     Strategies are planned for one model of each family, see ``strategy.representative_models``.
     """
-    if isinstance(kernel, OneRougher):
+    if isinstance(kernel, RougherGroup):
         return kernel.column, kernel.level, family_of(kernel.alike)
     if isinstance(kernel, AcrossLevels):
         return kernel.shared, family_of(kernel.inner)
@@ -337,7 +337,7 @@ def always_planned_for(kernel: Kernel) -> bool:
             kernel = kernel.inner
         else:
             kernel = kernel.trend if isinstance(kernel, Seasonal) else kernel.curve
-    return isinstance(kernel, OneRougher)
+    return isinstance(kernel, RougherGroup)
 
 
 def kernel_of(curve: PriorComponent, box: Sequence[tuple[float, float]], half_range: float) -> Stationary:

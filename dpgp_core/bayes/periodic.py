@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..kernels import AcrossLevels, Kernel, OneRougher
+from ..kernels import AcrossLevels, Kernel, RougherGroup
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
 from .model import Model, kernel_of
@@ -134,7 +134,7 @@ def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Peri
         periods: period of each input.
         change: function of the part for numerical inputs and of their periods, which returns the new part.
     """
-    if isinstance(kernel, OneRougher):
+    if isinstance(kernel, RougherGroup):
         alike, own = kernel.alike, _own(periods, kernel.alike.columns)
         return replace(kernel, alike=replace(alike, inner=change(alike.inner, own)), own=change(kernel.own, own))
     if isinstance(kernel, AcrossLevels):

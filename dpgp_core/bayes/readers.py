@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..accounting.guarantee import Guarantee, promise_of
+from ..accounting.guarantee import Guarantee, guarantee_fields
 from ..arrays import FloatArray
 from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from_zero
@@ -113,7 +113,7 @@ class RecordReader(Reader):
             y_unit=data.y_unit,
             bounds=data.y_bounds,
             y_scale=data.y_scale,
-            guarantee=promise_of(guarantee) | ({} if self._rng is None else {"simulated": True}),
+            guarantee=guarantee_fields(guarantee) | ({} if self._rng is None else {"simulated": True}),
             reading=reading_for(data.y_kind),
             distances=self._distances,
         )

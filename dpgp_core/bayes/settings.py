@@ -138,7 +138,7 @@ class BayesSettings:
             not_covered=BEYOND_PRIVATE_INPUTS if inputs_too else BEYOND_ONE_RELEASE,
         )
 
-    def promise_for(self, dataset: Dataset) -> Guarantee:
+    def guarantee_for(self, dataset: Dataset) -> Guarantee:
         """Return the guarantee of one draw of a data set; for people, if the data set identifies them."""
         return self.promise_to(dataset.privacy_unit, people=dataset.person is not None)
 

@@ -29,7 +29,7 @@ from ..levels import Interval
 from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts
 from ..table import Dataset, Outcome
-from .cells import RoundCells, Run, holding, least_people, passes_alarm, sides_of
+from .cells import RoundCells, Run, bounding_cells, least_people, passes_alarm, sides_of
 
 SHARE = 0.1
 LEAST_SHARE, MOST_SHARE = 0.01, 0.5
@@ -187,7 +187,7 @@ class OutcomeCounts:
     @cached_property
     def _run(self) -> Run:
         """First and last cell within the bounds."""
-        return holding(self.counts, self.purchase.counts.noise_sd, self.n, self.purchase.cells.ends)
+        return bounding_cells(self.counts, self.purchase.counts.noise_sd, self.n, self.purchase.cells.ends)
 
     @property
     def interval(self) -> Interval:

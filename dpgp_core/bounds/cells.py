@@ -179,7 +179,7 @@ def passes_alarm(counts: FloatArray, noise_sd: float) -> bool:
     return any(score > c for score, _ in _runs(counts, noise_sd))
 
 
-def holding(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray) -> Run:
+def bounding_cells(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray) -> Run:
     """Return the first and last cell of the bounds, by the five steps above.
 
     Args:

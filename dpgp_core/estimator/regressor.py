@@ -128,8 +128,8 @@ class DPGaussianProcessRegressor(Predicting):
         """
         rng, mechanism = self._noise(), self._mechanism()
         dataset = self._dataset(X, y, groups, public_inputs=mechanism.protects == "outputs")
-        promise = mechanism.promise_for(dataset)
-        guarantee = promise = promise if rng is None else promise.taught()
+        promise = mechanism.guarantee_for(dataset)
+        guarantee = promise = promise if rng is None else promise.for_simulation()
         before = vars(self).get("guarantee_")  # also set by an interrupted fit, unlike reading_
         if before is not None:
             warn(composed(before, guarantee))

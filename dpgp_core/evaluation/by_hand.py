@@ -19,10 +19,10 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..kernels import Kernel
 from ..linalg import check_columns
-from .limits import made_up
+from .limits import simulate_prior
 
 
-def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
+def local_sums(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
     """Return a strategy B (r, n) with a sum over nearby records for each of r places.
 
     b_ij = c exp(-|x_j - a_i|^2 / (2 width^2)), where c scales the longest column to length 1.
@@ -47,11 +47,11 @@ def placed(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
     return B / longest
 
 
-def world(
+def simulate_data_set(
     kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Simulate a data set from the prior: outputs at X (n,) and f at X_test (P,); see ``limits.made_up``."""
-    [y], [f] = made_up(kernel, noise_variance, X, X_test, 1, rng)
+    """Simulate a data set from the prior: outputs at X (n,) and f at X_test (P,); see ``limits.simulate_prior``."""
+    [y], [f] = simulate_prior(kernel, noise_variance, X, X_test, 1, rng)
     return y, f
 
 

@@ -194,7 +194,7 @@ def reached(
         raise ValueError(f"worlds must be at least 2 for a standard error, got {worlds}")
     mechanism = BayesCloaking(epsilon=epsilon, delta=delta, kernels=[kernel], noise_variances=[noise_variance], gap=gap)
     drawn, noises = np.random.default_rng(seed).spawn(2)
-    y, f = made_up(kernel, noise_variance, X, X_test, worlds, drawn)
+    y, f = simulate_prior(kernel, noise_variance, X, X_test, worlds, drawn)
     data = Dataset(
         name="simulated",
         X=X,
@@ -215,7 +215,7 @@ def reached(
     return Reached(rmse, float(squares.std(ddof=1)) / (2 * rmse * math.sqrt(worlds)))
 
 
-def made_up(
+def simulate_prior(
     kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, worlds: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Simulate independent data sets from the prior: outputs at X (worlds, n) and f at X_test (worlds, P).

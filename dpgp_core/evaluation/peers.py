@@ -161,7 +161,7 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
     return held_out_rmse(residuals)
 
 
-def in_hindsight(
+def best_by_oracle(
     peers: Iterable[Peer], dataset: Dataset, folds: Folds, s: float, draws: int, seed: int
 ) -> tuple[Peer, FloatArray]:
     """Return the method with the smallest mean held-out error (an oracle choice), and its errors; see ``held_out``."""

@@ -177,7 +177,7 @@ def predictive(
     )
 
 
-def of_curves(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> Predictive:
+def curve_predictive(kernel: Kernel, X: FloatArray, X_test: FloatArray) -> Predictive:
     """Return the prediction given noiseless outputs f(X), for X (n, D); a small nugget keeps the covariance regular."""
     nugget = _NUGGET * float(kernel.diagonal(X[:1])[0])
     return predictive(InferenceChoice(inference="exact"), kernel, X, X_test, nugget)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, NewType
 
 import numpy as np
 
-from ..accounting.guarantee import Guarantee, promise_of
+from ..accounting.guarantee import Guarantee, guarantee_fields
 from ..arrays import FloatArray
 from ..gp.regression import Inference
 from ..gp.uncertainty import IntervalTarget, Predictive, Uncertainty
@@ -148,7 +148,7 @@ class EachDraw(Sequence[Statistics]):
             y_name=public.y_name,
             y_unit=public.y_unit,
             y_scale=public.y_scale,
-            guarantee=promise_of(promised) | {"releases": promised.releases, "established": promised.established},
+            guarantee=guarantee_fields(promised) | {"releases": promised.releases, "established": promised.established},
         )
 
 
@@ -160,7 +160,7 @@ class Draws(NamedTuple):
     promise: Guarantee
 
 
-Hidden = Callable[[], FloatArray]
+NoiselessCurve = Callable[[], FloatArray]
 """Function that computes the curve without noise (P,), which is not private."""
 
 
@@ -194,7 +194,7 @@ class Mechanism(ABC):
     """Whether it can protect all rows of a person together without more noise, if a column identifies persons."""
     kernel_names: ClassVar[tuple[str, ...]] = tuple(kernel.__name__ for kernel in KERNELS)
     """Names of the kernels that it accepts."""
-    taught: ClassVar[type[TeachingRelease]] = TeachingRelease
+    simulation_type: ClassVar[type[TeachingRelease]] = TeachingRelease
     """Class of its simulated releases. It has the fields of the release, and the curve without noise."""
 
     @classmethod
@@ -207,7 +207,7 @@ class Mechanism(ABC):
     def guarantee(self) -> Guarantee:
         """Guarantee of one release. It is known before any data are read."""
 
-    def promise_for(self, dataset: Dataset) -> Guarantee:
+    def guarantee_for(self, dataset: Dataset) -> Guarantee:
         """Return the guarantee of one release from a data set.
 
         Raises:
@@ -256,17 +256,17 @@ class Mechanism(ABC):
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan was made for something else.
         """
-        all_draws = Draws(draws, rng, self.promise_for(dataset).repeated(draws))
+        all_draws = Draws(draws, rng, self.guarantee_for(dataset).repeated(draws))
         release, hidden = self.drawn(plan, dataset, X_test, all_draws)
         if rng is None:
             return release
-        card = release.guarantee.taught()
+        card = release.guarantee.for_simulation()
         if not mean:
             return replace(release, guarantee=card)
-        return self.taught(**{**vars(release), "guarantee": card, "mean": NotPrivate(hidden())})
+        return self.simulation_type(**{**vars(release), "guarantee": card, "mean": NotPrivate(hidden())})
 
     @abstractmethod
-    def drawn(self, plan: Any, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
+    def drawn(self, plan: Any, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, NoiselessCurve]:
         """Return the release, and a function that computes the curve without noise; ``measure`` calls this method."""
 
     def release(

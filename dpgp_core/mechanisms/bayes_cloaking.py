@@ -29,7 +29,7 @@ from ..measurement.fit import Fit
 from ..measurement.noise import ZeroNoise
 from ..measurement.statistics import CellStatistics
 from ..table import Dataset
-from .base import ANY_ROWS, Draws, Hidden, Mechanism, Release, TeachingRelease
+from .base import ANY_ROWS, Draws, Mechanism, NoiselessCurve, Release, TeachingRelease
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -187,7 +187,7 @@ class BayesCloaking(BayesSettings, Mechanism):
     scatter: ClassVar[bool] = True
     levels: ClassVar[bool] = True
     people: ClassVar[bool] = True
-    taught: ClassVar[type[TeachingRelease]] = TeachingBayesRelease
+    simulation_type: ClassVar[type[TeachingRelease]] = TeachingBayesRelease
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BayesPlan:
@@ -246,7 +246,9 @@ class BayesCloaking(BayesSettings, Mechanism):
         """See ``Mechanism``."""
         return self.measure(self.plan_for(dataset, X_test), dataset, X_test, rng, draws)
 
-    def drawn(self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[BayesRelease, Hidden]:
+    def drawn(
+        self, plan: BayesPlan, dataset: Dataset, X_test: FloatArray, draws: Draws
+    ) -> tuple[BayesRelease, NoiselessCurve]:
         """See ``Mechanism``."""
         if other := self._mismatch(plan, dataset):
             raise ValueError(f"the plan is for {other}; make it by plan_for() with these")
@@ -260,7 +262,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             found, prediction = run(filtered, split, reader, plan.counts, people=plan.people)
             measured.append(found)
             predictions.append(prediction)
-            statistics.append(reader.statistics(found, self.promise_for(dataset)))
+            statistics.append(reader.statistics(found, self.guarantee_for(dataset)))
         uncertainty = MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(predictions))
         release = BayesRelease(
             X_test=X_test,

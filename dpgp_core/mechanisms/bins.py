@@ -21,14 +21,14 @@ from ..accounting.losses import PureLoss
 from ..arrays import FloatArray
 from ..gp.clipping import clipped_moments
 from ..gp.grid import BinPlan, Grid, IndexArray, check_bins, k_FF, k_Ff, plan_bins, volumes
-from ..gp.uncertainty import IntervalTarget, NoInterval, Uncertainty, mixture_half_width, of_curves
+from ..gp.uncertainty import IntervalTarget, NoInterval, Uncertainty, curve_predictive, mixture_half_width
 from ..kernels import EQ
 from ..measurement.integers import GRID, output_integers
 from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage
 from ..table import Dataset
-from .base import ANY_ROWS, Draws, EachDraw, Hidden, Mechanism, Release
+from .base import ANY_ROWS, Draws, EachDraw, Mechanism, NoiselessCurve, Release
 
 ASSUMPTIONS = (
     FIXED_IN_ADVANCE[0],
@@ -86,7 +86,9 @@ class BinMeans(Mechanism):
         """
         return plan_bins(self.grid(dataset.x_box), dataset.X)
 
-    def drawn(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
+    def drawn(
+        self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, draws: Draws
+    ) -> tuple[Release, NoiselessCurve]:
         """See ``Mechanism``. This is the only step that reads outputs."""
         z, middle = self.measured(plan, dataset, draws.rng, draws.times), dataset.midpoint
         means = self.means(plan, dataset, z) - middle
@@ -342,7 +344,7 @@ class BinInterval:
         rng, W, counts = np.random.default_rng(0), self.smoother, self.plan.counts  # curves are simulated, not private
         mechanism, public = self.mechanism, self.public
         rows = _sampled_rows(self.plan, rng)
-        model = of_curves(mechanism.kernel, public.X[rows], self.X_test)
+        model = curve_predictive(mechanism.kernel, public.X[rows], self.X_test)
         f = model.outputs(rng, _SIMULATED)
         bins = np.equal.outer(self.plan.members[rows], np.arange(len(counts))).astype(float)
         moments = clipped_moments(f, mechanism.white_noise, public.half_range)

@@ -27,11 +27,11 @@ from ..linalg import Columns, FactoredMatrix, Matrix
 from ..strategies.noise_design import ObjectiveName, design_noise
 from ..table import Dataset
 from .base import EXACT_ROWS, Plan, within_unit
-from .gaussian import OfModel
+from .gaussian import ModelBasedMechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimisedNoise(OfModel):
+class OptimisedNoise(ModelBasedMechanism):
     """Base class of all cloaking mechanisms: a public GP model and the design of the noise.
 
     Args:
@@ -247,7 +247,7 @@ class RefinedCloaking(OptimisedNoise):
         """Noise multipliers s_i = 1 / mu_i of the stages, with mu_i^2 = share_i mu^2."""
         return tuple(1 / (math.sqrt(share) / self.noise_multiplier) for share in SHARES)
 
-    def reaches(self, dataset: Dataset) -> tuple[float, ...]:
+    def clip_half_widths(self, dataset: Dataset) -> tuple[float, ...]:
         """Return half-widths of the clipping intervals of the stages, in the output's unit: the whole range, and B."""
         B = self.clip * math.sqrt(self.noise_variance) * dataset.y_scale
         return dataset.output_range, B

@@ -30,7 +30,7 @@ from ..measurement.measurement import STEPS, Measurement
 from ..measurement.noise import GaussianNoise, with_noise
 from ..measurement.statistics import Stage
 from ..table import Dataset
-from .base import FACTORED_ROWS, Draws, EachDraw, Hidden, Mechanism, Plan, Release
+from .base import FACTORED_ROWS, Draws, EachDraw, Mechanism, NoiselessCurve, Plan, Release
 
 
 class ClippedStage(NamedTuple):
@@ -144,7 +144,7 @@ class GaussianMechanism(Mechanism):
         """Noise multiplier of each stage."""
         return (self.noise_multiplier,)
 
-    def reaches(self, dataset: Dataset) -> tuple[float, ...]:
+    def clip_half_widths(self, dataset: Dataset) -> tuple[float, ...]:
         """Return half-widths of the clipping intervals of the stages, in the unit of the output.
 
         Intervals surround the curve of the stage before. The first stage covers the whole range of the bounds.
@@ -168,7 +168,7 @@ class GaussianMechanism(Mechanism):
         """
         n, middle = plan.strategy.shape[1], dataset.midpoint
         curve = np.zeros((1, n + len(plan.factor)))  # at [X; X_test], about the midpoint
-        for part, s, reach in zip(plan.stages, self.stage_multipliers, self.reaches(dataset), strict=True):
+        for part, s, reach in zip(plan.stages, self.stage_multipliers, self.clip_half_widths(dataset), strict=True):
             g = curve[:, :n]
             low, high = (np.clip(middle + g + side * reach, *dataset.y_bounds) for side in (-1, 1))
             shift = (low - middle) / 2 + (high - middle) / 2 - g
@@ -189,7 +189,7 @@ class GaussianMechanism(Mechanism):
         """Return the public plan for the inputs of a data set and test inputs X_test (P, D)."""
         return self.plan(dataset.X, X_test)
 
-    def drawn(self, plan: Plan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
+    def drawn(self, plan: Plan, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, NoiselessCurve]:
         """See ``Mechanism``. This is the only step that depends on y, epsilon, delta and the noise."""
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
@@ -229,7 +229,7 @@ class GaussianMechanism(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfModel(InferenceChoice, GaussianMechanism):
+class ModelBasedMechanism(InferenceChoice, GaussianMechanism):
     """Base class of mechanisms that release C y with Gaussian noise, C the cloaking matrix of a public GP model.
 
     Args:

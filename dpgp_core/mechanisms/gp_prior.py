@@ -23,12 +23,12 @@ from ..kernels import Kernel
 from ..linalg import check_columns, column_norms
 from ..table import Dataset
 from .base import Plan, within_unit
-from .gaussian import GaussianMechanism, OfModel
+from .gaussian import GaussianMechanism, ModelBasedMechanism
 from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVERED, RECORD_UNIT
 
 
 @dataclass(frozen=True, kw_only=True)
-class GPPrior(OfModel):
+class GPPrior(ModelBasedMechanism):
     """Release f + s' Delta G with G ~ GP(0, k), where Delta is the sensitivity of f in the RKHS of k.
 
     The posterior mean is f = sum_i alpha_i k(x_i, .) with alpha = K^-1 y. Replacing y_j by y_j + d changes alpha by d

@@ -16,7 +16,7 @@ from ..gp.paths import draw_paths, posterior_process
 from ..gp.uncertainty import NoInterval
 from ..kernels import Matern12, Stationary
 from ..table import Dataset
-from .base import Draws, Hidden, Mechanism, NotPrivate, TeachingRelease
+from .base import Draws, Mechanism, NoiselessCurve, NotPrivate, TeachingRelease
 
 ONE_RECORD = "one record (input and output) replaced by any other within the public domain and bounds; n fixed"
 RECORD_UNIT = "one record, its input and its output"
@@ -84,7 +84,7 @@ class PosteriorSampling(Mechanism):
 
     label: ClassVar[str] = "Posterior sampling"
     reference: ClassVar[str] = "Maciazek 2026"
-    taught: ClassVar[type[TeachingRelease]] = PathRelease
+    simulation_type: ClassVar[type[TeachingRelease]] = PathRelease
 
     def __post_init__(self) -> None:
         check_positive("sigma", self.sigma)
@@ -142,7 +142,9 @@ class PosteriorSampling(Mechanism):
             ),
         )
 
-    def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[PathRelease, Hidden]:
+    def drawn(
+        self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws
+    ) -> tuple[PathRelease, NoiselessCurve]:
         """Simulate paths at X_test (P, D), which may lie outside the domain; see ``Mechanism``.
 
         Raises:

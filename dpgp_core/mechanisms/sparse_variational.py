@@ -30,7 +30,7 @@ from ..sparse.statistics import (
     noisy,
 )
 from ..table import Dataset
-from .base import ANY_ROWS, Draws, Hidden, Mechanism, NotPrivate, Release
+from .base import ANY_ROWS, Draws, Mechanism, NoiselessCurve, NotPrivate, Release
 
 ONE_RECORD = "one record (input and output) replaced, n public"
 ASSUMPTIONS = (
@@ -122,7 +122,7 @@ class SparseVariational(Mechanism):
             not_covered=NOT_COVERED,
         )
 
-    def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, Hidden]:
+    def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, NoiselessCurve]:
         """Release predictive means at X_test (P, D), in the unit of the output; see ``Mechanism``.
 
         Each row of ``samples`` is the predictive mean of one release of the statistics. ``mean`` of a simulated release
@@ -175,7 +175,7 @@ class SparseVariational(Mechanism):
             if self.variant == "whitened"
             else paper_posterior(released, self.kernel, Z, root, self.noise_variance, self.covariance)
         )
-        guarantee = self.promise_for(dataset)
+        guarantee = self.guarantee_for(dataset)
         return SparseFit(statistics=released, posterior=posterior, outcome=dataset.outcome, guarantee=guarantee)
 
     def exact_statistics(self, dataset: Dataset) -> tuple[NotPrivate, NotPrivate]:

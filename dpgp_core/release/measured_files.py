@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..accounting.guarantee import promise_of
+from ..accounting.guarantee import guarantee_fields
 from ..arrays import FloatArray
 from ..bounds.buying import OutcomeCounts, Purchase
 from ..measurement.described_arrays import FILE
@@ -48,7 +48,7 @@ def measured_files(published: Published) -> tuple[dict[str, Any], dict[str, byte
         described = {"file": FILE, "noise": asdict(sums.noise)}
         files[FILE] = _npz({"A": sums.A, "B": sums.B})
     else:
-        promised = replace(statistics[0], guarantee=promise_of(published.guarantee))
+        promised = replace(statistics[0], guarantee=guarantee_fields(published.guarantee))
         described, files[FILE] = statistics_to_files(promised)
     if published.bought is not None:
         files[BOUNDS] = counts_text(published.bought).encode()

@@ -60,7 +60,7 @@ def read_outcomes(stream: BinaryIO, spec: ReleaseSpec) -> Dataset:
 
 def as_measured(outcome: Outcome, table: Dataset) -> Dataset:
     """Return a table from ``read_outcomes`` with outputs as they are measured."""
-    return replace(table, y=outcome.taken(table.y), outcome=outcome.measured)
+    return replace(table, y=outcome.to_measured(table.y), outcome=outcome.measured)
 
 
 def check_declared(spec: ReleaseSpec, dataset: Dataset) -> None:

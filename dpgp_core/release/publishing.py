@@ -164,12 +164,12 @@ def _finite(outcome: Outcome, lines: FloatArray) -> FloatArray:
 
 def in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
     """Return computed values of any shape as they are published: in ``y_unit``, rounded to multiples of ``step``."""
-    return rounded(outcome.given_back(values), step)
+    return rounded(outcome.from_measured(values), step)
 
 
 def values_in_unit(outcome: Outcome, values: FloatArray, step: float) -> FloatArray:
     """Return values as they are published, clipped to the bounds of the outputs, because others are impossible."""
-    return rounded(np.clip(outcome.given_back(values), *outcome.bounds), step)
+    return rounded(np.clip(outcome.from_measured(values), *outcome.bounds), step)
 
 
 def rounded(values: FloatArray, step: float) -> FloatArray:
@@ -199,7 +199,7 @@ def known_share(published: Published) -> FloatArray:
     The result follows from released and declared values. Colours of maps fade by it.
     """
     outcome = published.outcome
-    low, high = (outcome.taken(end) for end in published.curve) if outcome.log else published.curve
+    low, high = (outcome.to_measured(end) for end in published.curve) if outcome.log else published.curve
     return known_part(high - low, outcome.measured.width)
 
 
@@ -315,8 +315,8 @@ def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
         dataset = as_measured(outcome, dataset)
     if isinstance(plan.plan, Plan):
         fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
-        return NotPrivate(outcome.given_back(fitted))
+        return NotPrivate(outcome.from_measured(fitted))
     # the mean does not depend on the generator
     numbered = spec.built.measure(plan.plan, dataset, plan.X_test, np.random.default_rng(0))
     assert isinstance(numbered, TeachingRelease)
-    return NotPrivate(outcome.given_back(numbered.mean))
+    return NotPrivate(outcome.from_measured(numbered.mean))

@@ -155,7 +155,7 @@ def choose_jointly(
         ]
     )
     chosen = choose(scores, LOG_DENSITY_RANGE, mechanism.epsilon, rng=rng)
-    epsilon, promise = mechanism.epsilon, mechanism.promise_for(dataset)
+    epsilon, promise = mechanism.epsilon, mechanism.guarantee_for(dataset)
     guarantee = replace(
         promise,
         loss=ParallelLoss((promise.loss, PureLoss(epsilon, rho=epsilon**2 / 8))),
@@ -356,7 +356,7 @@ def best_of_random_runs(
         score = private_mean(values, centre, radius, rho, rng)
         if highest < score <= centre + radius:  # no true score exceeds the upper end
             highest, best = score, (index, fit)
-    promise = mechanism.promise_for(dataset)
+    promise = mechanism.guarantee_for(dataset)
     guarantee = replace(
         promise,
         loss=loss,

@@ -21,7 +21,7 @@ from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.clipping import clipped_moments
 from ..gp.inducing import whitened_features
-from ..gp.uncertainty import IntervalTarget, mixture_half_width, mixture_level, of_curves
+from ..gp.uncertainty import IntervalTarget, curve_predictive, mixture_half_width, mixture_level
 from ..kernels import Kernel
 from ..table import Outcome
 from .statistics import NoiseScales, NoisyStatistics
@@ -295,7 +295,7 @@ class SparseInterval:
         first = self.fits[0].posterior  # all fits have the same kernel and inducing inputs
         rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
-        model = of_curves(first.kernel, points, self.X_test)
+        model = curve_predictive(first.kernel, points, self.X_test)
         f = model.outputs(rng, _SIMULATED)
         h, v = clipped_moments(f, self.noise_variance, self._outcome.width / self._outcome.scale / 2)
         phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))

@@ -10,8 +10,8 @@ from dpgp_core.kernels import (
     Matern12,
     Matern32,
     Matern52,
-    OneRougher,
     RationalQuadratic,
+    RougherGroup,
     Stationary,
 )
 
@@ -94,7 +94,7 @@ def test_one_group_may_have_a_curve_of_its_own_beside_what_all_share():
     x, group = rng.uniform(size=(30, 1)), rng.integers(0, 3, (30, 1)).astype(float)
     X, alike = np.hstack([x, group]), AcrossLevels(inner=EQ(lengthscale=0.3), columns=(1,), shared=0.5)
     own = Matern32(variance=0.2, lengthscale=0.1)
-    kernel = OneRougher(alike=alike, own=own, column=1, level=2)
+    kernel = RougherGroup(alike=alike, own=own, column=1, level=2)
     both = (group == 2) & (group.T == 2)
     np.testing.assert_allclose(kernel(X, X), alike(X, X) + np.where(both, own(x, x), 0.0), rtol=1e-15)
     np.testing.assert_allclose(kernel.diagonal(X), kernel(X, X).diagonal(), rtol=1e-15)

@@ -89,7 +89,7 @@ def test_rows_of_one_girl_are_alike():
 def test_only_bayes_cloaking_takes_it_and_no_page_shows_it():
     data = growth_visits.load(girls=20)
     assert "growth_visits" not in datasets.EXHIBITS
-    assert BayesCloaking(epsilon=1.0, delta=1e-5).promise_for(data).rows is None
+    assert BayesCloaking(epsilon=1.0, delta=1e-5).guarantee_for(data).rows is None
     cloaking = Cloaking(epsilon=1.0, delta=1e-5, kernel=EQ(lengthscale=5.0), noise_variance=0.1)
     with pytest.raises(ValueError, match=r"hides one row only\. Use Bayes cloaking"):
         cloaking.release(data, np.array([[5.0]]), np.random.default_rng(0))

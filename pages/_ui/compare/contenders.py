@@ -25,7 +25,7 @@ from dpgp_core.evaluation.comparison import (
 )
 from dpgp_core.evaluation.errors import epsilon_for_error
 from dpgp_core.evaluation.limits import Limits, Reached, limits, reached
-from dpgp_core.evaluation.peers import in_hindsight, settings
+from dpgp_core.evaluation.peers import best_by_oracle, settings
 from dpgp_core.kernels import Stationary
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism
@@ -358,7 +358,7 @@ def best_peers(dataset: Dataset, _name: str, delta: float, epsilon: float) -> di
     private.
     """
     s, folds = noise_multiplier(epsilon, delta), folds_of(dataset)
-    best = (in_hindsight(tried, dataset, folds, s, DRAWS, PEERS_SEED) for tried in settings(dataset.X.shape[1]))
+    best = (best_by_oracle(tried, dataset, folds, s, DRAWS, PEERS_SEED) for tried in settings(dataset.X.shape[1]))
     return {peer.title: float(errors.mean()) for peer, errors in best}
 
 

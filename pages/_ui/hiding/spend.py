@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.by_hand import placed, world
+from dpgp_core.evaluation.by_hand import local_sums, simulate_data_set
 from dpgp_core.evaluation.limits import limits, risk_model
 from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
@@ -87,9 +87,9 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     grid = np.linspace(*data.x_box[0], _POINTS)[:, None]
     span, mu = data.output_range / scale, 1 / noise_multiplier(spending.epsilon, spending.delta)
     t = (span / mu) ** 2
-    hand = placed(data.X, np.array(spending.positions).reshape(-1, 1), spending.width)
+    hand = local_sums(data.X, np.array(spending.positions).reshape(-1, 1), spending.width)
     plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=GAP)
-    y, f = world(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
+    y, f = simulate_data_set(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
     means, deviations, errors = [], [], []
     for at, B in enumerate((hand, plan.B)):

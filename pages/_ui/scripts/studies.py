@@ -12,13 +12,13 @@ from dpgp_core.accounting.tradeoff import (
     chance_beyond,
     gaussian_tradeoff,
     laplace_tradeoff,
+    mean_beliefs,
     pure_beliefs,
-    telling_beliefs,
 )
 from dpgp_core.attack.linear import draw_releases, linear_attack, output_neighbours
 from dpgp_core.attack.lira import Shadows, attack_posterior_sampling
 from dpgp_core.attack.roc import Roc
-from dpgp_core.evaluation.by_hand import clip_error, placed
+from dpgp_core.evaluation.by_hand import clip_error, local_sums
 from dpgp_core.evaluation.comparison import error_without_privacy, left_out, sweep
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.evaluation.errors import held_out_rmse
@@ -73,7 +73,7 @@ def decision(chosen: Decision) -> Script:
         script.add(f"beyond = {script.name(chance_beyond)}(epsilon, mu)  # how often that limit is passed")
     script.module("from functools import partial")
     script.add(f"attack = partial({script.name(tradeoff)}, {argument})")
-    script.add(f"telling = {script.name(telling_beliefs)}(prior, {TELLING}, attack)")
+    script.add(f"telling = {script.name(mean_beliefs)}(prior, {TELLING}, attack)")
     script.add("print(limit, telling)")
     if chosen.overlay:
         mechanism = contender(chosen.contest, chosen.mechanism, float(draw.epsilon))
@@ -349,7 +349,7 @@ def _by_hand(chosen: HidingSettings) -> Script:
         f"mu = 1 / {script.name(noise_multiplier)}({draw.epsilon!r}, {draw.delta!r})",
         "t = (span / mu) ** 2  # variance of the noise of each sum",
         f"places = np.array({script.of(list(positions))}).reshape(-1, 1)  # {data.x_units[0]}",
-        f"by_hand = {script.name(placed)}(data.X, places, {float(width)!r})",
+        f"by_hand = {script.name(local_sums)}(data.X, places, {float(width)!r})",
         f"risk = {script.name(risk_model)}(kernel, noise, data.X, data.X)",
         f"best = {script.name(bayes)}([risk], t, gap={spend.GAP}).B",
         "errors = [",

@@ -16,8 +16,8 @@ from dpgp_core.accounting.losses import GaussianLoss, PureLoss
 from dpgp_core.accounting.tradeoff import (
     Beliefs,
     chance_beyond,
+    mean_beliefs,
     pure_beliefs,
-    telling_beliefs,
 )
 from dpgp_core.arrays import FloatArray
 from pages._ui import session
@@ -92,7 +92,7 @@ def moved(draw: Draw, prior: float, family: Family) -> Moved:
         "laplace": 0.0,
         "any": None,
     }
-    telling = telling_beliefs(prior, TELLING, tradeoff(draw, family))
+    telling = mean_beliefs(prior, TELLING, tradeoff(draw, family))
     return Moved(prior, pure_beliefs(prior, draw.epsilon), telling, beyond[family])
 
 
@@ -268,7 +268,7 @@ def after_each(draw: Draw, prior: float, family: Family) -> FloatArray:
     In the worst case that the trade-off allows. The mean of all of them is the belief beforehand.
     """
     shares, noise = np.arange(1, DOTS) / DOTS, tradeoff(draw, family)
-    true = [share * telling_beliefs(prior, float(share), noise).high for share in shares]  # the most telling first
+    true = [share * mean_beliefs(prior, float(share), noise).high for share in shares]  # the most telling first
     return np.asarray(np.diff([0.0, *true, prior])[::-1] * DOTS)
 
 

@@ -18,8 +18,8 @@ from dpgp_core.accounting.tradeoff import (
     gaussian_tradeoff,
     laplace_attacker_success,
     laplace_tradeoff,
+    mean_beliefs,
     pure_beliefs,
-    telling_beliefs,
 )
 from tests.core.accounting.promises import promise
 from tests.core.accounting.test_tradeoff import RATES
@@ -110,7 +110,7 @@ REFUSALS = [
     (lambda: budget_attacker_success(0, 1.0, 0.1), "prior must lie strictly between 0 and 1, got 0"),
     (lambda: pure_beliefs(0.0, 1.0), "prior must lie strictly between 0 and 1, got 0.0"),
     (lambda: pure_beliefs(0.5, -1.0), "epsilon must be a finite number above 0"),
-    (lambda: telling_beliefs(0.5, 1.0, lambda a: 1 - a), "share must lie strictly between 0 and 1, got 1.0"),
+    (lambda: mean_beliefs(0.5, 1.0, lambda a: 1 - a), "share must lie strictly between 0 and 1, got 1.0"),
     (lambda: chance_beyond(-1.0, 1.0), "epsilon must be finite and not negative, got -1.0"),
     (lambda: chance_beyond(1.0, 0.0), "mu must be a finite number above 0"),
 ]

@@ -23,8 +23,8 @@ from dpgp_core.accounting.tradeoff import (
     gaussian_tradeoff,
     laplace_attacker_success,
     laplace_tradeoff,
+    mean_beliefs,
     pure_beliefs,
-    telling_beliefs,
 )
 
 RATES = np.linspace(0, 1, 2001)
@@ -124,16 +124,16 @@ def test_laplace_noise_reaches_the_pure_limit_in_both_directions(prior, epsilon)
     mass_high = prior / 2 + (1 - prior) * math.exp(-epsilon) / 2
     mass_low = prior * math.exp(-epsilon) / 2 + (1 - prior) / 2
     f = partial(laplace_tradeoff, epsilon=epsilon)
-    assert telling_beliefs(prior, 0.99 * mass_high, f).high == pytest.approx(limit.high, rel=1e-9)
-    assert telling_beliefs(prior, 0.99 * mass_low, f).low == pytest.approx(limit.low, rel=1e-6)
-    assert telling_beliefs(prior, min(0.999, 1.5 * mass_high), f).high < limit.high * (1 - 1e-6)
+    assert mean_beliefs(prior, 0.99 * mass_high, f).high == pytest.approx(limit.high, rel=1e-9)
+    assert mean_beliefs(prior, 0.99 * mass_low, f).low == pytest.approx(limit.low, rel=1e-6)
+    assert mean_beliefs(prior, min(0.999, 1.5 * mass_high), f).high < limit.high * (1 - 1e-6)
 
 
 @pytest.mark.parametrize("prior", [0.01, 0.5])
 @pytest.mark.parametrize("mu", [0.1, 3.0])
 @pytest.mark.parametrize("share", [0.001, 0.6])
 def test_gaussian_noise_by_integration_over_its_outcomes(prior, mu, share):
-    low, high = telling_beliefs(prior, share, partial(gaussian_tradeoff, mu=mu))
+    low, high = mean_beliefs(prior, share, partial(gaussian_tradeoff, mu=mu))
 
     def outcomes(x):
         return prior * norm.pdf(x, mu) + (1 - prior) * norm.pdf(x)
@@ -157,8 +157,8 @@ def test_gaussian_noise_by_integration_over_its_outcomes(prior, mu, share):
 @pytest.mark.parametrize("prior", PRIORS)
 def test_delta_alone_may_give_the_whole_fact_away_and_no_more_than_its_share(prior):
     f = partial(budget_tradeoff, epsilon=0.5, delta=0.01)
-    assert telling_beliefs(prior, 0.9 * prior * 0.01, f).high == 1
-    at = telling_beliefs(prior, 0.02, f).high
+    assert mean_beliefs(prior, 0.9 * prior * 0.01, f).high == 1
+    at = mean_beliefs(prior, 0.02, f).high
     # p (e^eps a + delta) + (1 - p) a = q while that is the least miss rate
     a = (0.02 - prior * 0.01) / (prior * math.exp(0.5) + 1 - prior)
     assert at == pytest.approx(prior * (math.exp(0.5) * a + 0.01) / 0.02, rel=1e-9)
@@ -173,4 +173,4 @@ def test_the_chance_beyond_epsilon_is_more_than_delta(epsilon, mu):
 
 
 def test_no_noise_that_tells_nothing_moves_a_belief():
-    assert np.allclose(telling_beliefs(0.3, 0.1, lambda a: 1 - a), (0.3, 0.3))
+    assert np.allclose(mean_beliefs(0.3, 0.1, lambda a: 1 - a), (0.3, 0.3))

@@ -188,14 +188,14 @@ def scores(mechanism, table):
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(3.0, marks=pytest.mark.full)])
 def test_all_rows_of_a_person_are_hidden_and_row_by_row_they_are_not(table, epsilon):
     mechanism, rows = BayesCloaking(epsilon=epsilon, delta=1e-3), replace(table, person=None)
-    promise = mechanism.promise_for(table)
+    promise = mechanism.guarantee_for(table)
     (inside, outside), mu = scores(mechanism, table)
     assert mu <= promise.loss.mu * (1 + 1e-9)
     assert mu > 0.3 * promise.loss.mu  # the attack is a real one
     # a bound is missed with probability 1e-6
     assert epsilon_lower_bound(inside, outside, 1e-3, 1 - 1e-6) <= epsilon
     (found, missed), far = scores(mechanism, rows)
-    assert mechanism.promise_for(rows).rows == 1
+    assert mechanism.guarantee_for(rows).rows == 1
     assert far > 3 * promise.loss.mu
     assert epsilon_lower_bound(found, missed, 1e-3, 1 - 1e-6) > epsilon
     alarms = float((missed > np.quantile(missed, 0.95)).mean())

@@ -15,7 +15,7 @@ from dpgp_core.bayes.model import (
     weights_of,
 )
 from dpgp_core.bayes.periodic import with_periodic_component, with_periodic_models, with_phases
-from dpgp_core.kernels import EQ, LevelAndCurve, Matern12, Matern32, Matern52, OneRougher
+from dpgp_core.kernels import EQ, LevelAndCurve, Matern12, Matern32, Matern52, RougherGroup
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.seasons import WEEK, YEAR, lifted
@@ -197,11 +197,11 @@ CLINICS = (side_of(("a", "b")), *BOX)
 
 def test_groups_share_periodic_components_like_trends():
     found = BayesCloaking(epsilon=1.0, delta=1e-5, periods=[None, YEAR]).models(CLINICS, 2.0)
-    across = [model.kernel.alike if isinstance(model.kernel, OneRougher) else model.kernel for model in found]
+    across = [model.kernel.alike if isinstance(model.kernel, RougherGroup) else model.kernel for model in found]
     kernels, waves = set(across), np.array([kernel.inner.wave > 0 for kernel in across])
     assert {kernel.shared for kernel in kernels if kernel.inner.wave} == {0.0, 0.5, 0.9}
     assert {kernel.inner.periods for kernel in kernels} == {(YEAR,)}
-    assert not any(wave for wave, model in zip(waves, found, strict=True) if isinstance(model.kernel, OneRougher))
+    assert not any(wave for wave, model in zip(waves, found, strict=True) if isinstance(model.kernel, RougherGroup))
     assert weights_of(found)[waves].sum() == pytest.approx(0.5)
     X = np.column_stack([np.arange(20) % 2, 37.0 * np.arange(20)])
     for kernel in {model.kernel for model in found}:  # lifted, phases stand behind all inputs

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.bounds.buying import Purchase
-from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, holding, least_people, passes_alarm, sides_of
+from dpgp_core.bounds.cells import FALSE_ALARM, RoundCells, alarm, bounding_cells, least_people, passes_alarm, sides_of
 from dpgp_core.table import Outcome
 
 SIDES = ("both signs", "0 or more", "above 0")
@@ -89,7 +89,7 @@ def bought(shape, n, seed, noise=True):
     cells, rng = RoundCells(unit=unit, sides=sides), np.random.default_rng([n, seed])
     y, sd = draw(rng, n), NOISE
     counts = np.bincount(cells.of(y), minlength=cells.count) + noise * sd * rng.standard_normal(cells.count)
-    low, high = cells.interval(*holding(counts, sd, n, cells.ends))
+    low, high = cells.interval(*bounding_cells(counts, sd, n, cells.ends))
     return y, low, high
 
 
@@ -123,7 +123,7 @@ def test_one_per_cent_far_out_is_left_outside_and_two_are_not():
     for share, high in ((0.008, 20.0), (0.02, 1e9)):
         y = np.concatenate([np.full(n - int(share * n), 15.0), np.full(int(share * n), 0.9e9)])
         counts = np.bincount(cells.of(y), minlength=cells.count).astype(float)
-        assert cells.interval(*holding(counts, 10.0, n, cells.ends))[1] == high
+        assert cells.interval(*bounding_cells(counts, 10.0, n, cells.ends))[1] == high
 
 
 def test_noise_alone_passes_the_alarm_as_rarely_as_is_said():
@@ -138,41 +138,41 @@ def test_people_far_away_must_be_beyond_doubt_and_those_nearby_need_not():
     ends, sd = RoundCells(unit=1.0).ends, 10.0
     alone, beside = np.zeros(97), np.zeros(97)
     alone[[70, 90]] = 500, 0.8 * alarm(97) * sd
-    assert holding(alone, sd, 500, ends) == (69, 71)
+    assert bounding_cells(alone, sd, 500, ends) == (69, 71)
     beside[[70, 71]] = 500, 0.8 * alarm(97) * sd
-    assert holding(beside, sd, 500, ends) == (69, 72)
+    assert bounding_cells(beside, sd, 500, ends) == (69, 72)
     alone[90] = 1.2 * alarm(97) * sd
-    assert holding(alone, sd, 500, ends) == (69, 91)
+    assert bounding_cells(alone, sd, 500, ends) == (69, 91)
 
 
 def test_gains_and_losses_are_both_seen_where_the_mirror_image_holds_people():
     ends, sd, counts = RoundCells(unit=1.0).ends, 10.0, np.zeros(97)
     counts[70:74] = 100.0
     counts[23:27] = 0.9 * 10.0  # 1.8 standard deviations together: no proof of losses
-    assert holding(counts, sd, 400, ends) == (69, 74)
+    assert bounding_cells(counts, sd, 400, ends) == (69, 74)
     counts[23:27] = 1.2 * 10.0
-    assert holding(counts, sd, 400, ends) == (22, 74)
+    assert bounding_cells(counts, sd, 400, ends) == (22, 74)
     positive = RoundCells(unit=1.0, sides="0 or more").ends
-    assert holding(counts[48:], sd, 400, positive) == (21, 26)
+    assert bounding_cells(counts[48:], sd, 400, positive) == (21, 26)
 
 
 def test_bounds_are_one_cell_wider_only_where_noise_hides_a_hundredth():
     ends, counts = RoundCells(unit=1.0).ends, np.zeros(97)
     counts[60:63] = 1e5
-    assert holding(counts, 1.0, 300_000, ends) == (60, 62)
-    assert holding(counts, 2000.0, 300_000, ends) == (59, 63)
+    assert bounding_cells(counts, 1.0, 300_000, ends) == (60, 62)
+    assert bounding_cells(counts, 2000.0, 300_000, ends) == (59, 63)
     counts[:] = 0
     counts[[0, 96]] = 1e5  # the last cells are the last
-    assert holding(counts, 2000.0, 200_000, ends) == (0, 96)
+    assert bounding_cells(counts, 2000.0, 200_000, ends) == (0, 96)
 
 
 def test_where_nothing_is_seen_the_likeliest_is_guessed_on_both_sides_of_zero():
     ends, counts = RoundCells(unit=1.0).ends, np.zeros(97)
     counts[[40, 56]] = 30.0  # 3 standard deviations each, 4.2 together
     assert not passes_alarm(counts, 10.0)
-    assert holding(counts, 10.0, 60, ends) == (39, 57)
+    assert bounding_cells(counts, 10.0, 60, ends) == (39, 57)
     counts[40] = 0
-    assert holding(counts, 10.0, 60, ends) == (55, 57)
+    assert bounding_cells(counts, 10.0, 60, ends) == (55, 57)
 
 
 def test_how_many_people_are_needed_follows_from_the_noise_and_is_about_two_hundred_at_epsilon_one():

@@ -12,7 +12,7 @@ from scipy.stats import norm
 import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.model import Model
-from dpgp_core.evaluation.by_hand import placed
+from dpgp_core.evaluation.by_hand import local_sums
 from dpgp_core.evaluation.limits import information_share, least_error, limits, reached
 from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
@@ -100,14 +100,14 @@ T = (RANGE / MU) ** 2
 
 @pytest.mark.parametrize("places", [[5.0], [1.0, 4.0, 9.0], [4.0, 4.0, 4.5]], ids=str)
 def test_places_together_keep_the_budget_and_use_all_of_it(places):
-    B = placed(X, np.array(places)[:, None], 1.5)
+    B = local_sums(X, np.array(places)[:, None], 1.5)
     assert B.shape == (len(places), len(X))
     assert (B**2).sum(axis=0).max() == pytest.approx(1)
     assert abs(X[B[0].argmax(), 0] - places[0]) == np.abs(X[:, 0] - places[0]).min()
 
 
 def test_the_posterior_of_sums_is_the_conditional_of_the_joint_normal():
-    B = placed(X, np.array([[2.0], [6.0]]), 1.0)
+    B = local_sums(X, np.array([[2.0], [6.0]]), 1.0)
     joint = np.block([[KERNEL(X, X) + NOISE * np.eye(40), KERNEL(X, GRID)], [KERNEL(GRID, X), KERNEL(GRID, GRID)]])
     A = np.block([[B, np.zeros((2, 31))], [np.zeros((31, 40)), np.eye(31)]])
     seen = A @ joint @ A.T + np.diag([T, T] + [0.0] * 31)
@@ -119,7 +119,7 @@ def test_the_posterior_of_sums_is_the_conditional_of_the_joint_normal():
 
 
 def test_nothing_measured_leaves_the_prior():
-    B = placed(X, np.zeros((0, 1)), 1.0)
+    B = local_sums(X, np.zeros((0, 1)), 1.0)
     found = posterior_of_sums(KERNEL, X, GRID, NOISE, B, T)
     assert found.gain.shape == (31, 0)
     assert found.error == pytest.approx(1)
@@ -129,7 +129,7 @@ def test_nobody_falls_below_the_limits_by_hand():
     bound = limits(KERNEL, NOISE, X, GRID, mu=MU, output_range=RANGE)
     rng = np.random.default_rng(4)
     for many in (1, 3, 8, 20):
-        B = placed(X, rng.uniform(0, 10, (many, 1)), float(rng.uniform(0.3, 3)))
+        B = local_sums(X, rng.uniform(0, 10, (many, 1)), float(rng.uniform(0.3, 3)))
         error = posterior_of_sums(KERNEL, X, GRID, NOISE, B, T).error
         assert bound.any <= bound.fixed <= error
 

@@ -8,7 +8,7 @@ import pytest
 
 import datasets
 from dpgp_core.evaluation.errors import rmse
-from dpgp_core.evaluation.peers import BinnedMeans, Polynomial, held_out, in_hindsight, settings
+from dpgp_core.evaluation.peers import BinnedMeans, Polynomial, best_by_oracle, held_out, settings
 from tests.core.evaluation.toys import FOLDS, TOY
 
 EVERY = [Polynomial(0), Polynomial(1), Polynomial(4), BinnedMeans(1), BinnedMeans(7)]
@@ -91,7 +91,7 @@ def test_held_out_errors_are_of_records_not_trained_on():
 
 def test_hindsight_takes_the_least_error():
     polynomials, _ = settings(1)
-    _, errors = in_hindsight(polynomials, TOY, FOLDS, 0.5, 20, 1)
+    _, errors = best_by_oracle(polynomials, TOY, FOLDS, 0.5, 20, 1)
     assert errors.mean() == min(held_out(p, TOY, FOLDS, 0.5, 20, 1).mean() for p in polynomials)
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from dpgp_core.bayes.model import Model
-from dpgp_core.evaluation.by_hand import clip_error, mean_of_clipped, placed
+from dpgp_core.evaluation.by_hand import clip_error, local_sums, mean_of_clipped
 from dpgp_core.evaluation.comparison import with_epsilon
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.evaluation.errors import coverage, interval_score
@@ -39,8 +39,8 @@ REFUSALS = [
         [({"mu": 0.0}, "mu"), ({"output_range": -1.0}, "output_range")],
     ),
     (lambda: least_error([Model(kernel=KERNEL, noise_variance=NOISE)], X, np.zeros((3, 2))), "column"),
-    (lambda: placed(X, GRID, 0.0), "width must be"),
-    (lambda: placed(X, np.array([[1e6]]), 0.1), "no record is near any of the 1 places"),
+    (lambda: local_sums(X, GRID, 0.0), "width must be"),
+    (lambda: local_sums(X, np.array([[1e6]]), 0.1), "no record is near any of the 1 places"),
     (lambda: posterior_of_sums(KERNEL, X, GRID, NOISE, np.eye(3), T), "B must have 40 columns"),
     (lambda: posterior_of_sums(KERNEL, X, GRID, NOISE, np.eye(40), 0.0), "t must be"),
     (lambda: simulated(1.0, worlds=1), "worlds must be at least 2"),

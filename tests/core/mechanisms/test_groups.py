@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.guarantee import promise_of
+from dpgp_core.accounting.guarantee import guarantee_fields
 from dpgp_core.bayes.cells import LocatedGrid
 from dpgp_core.bayes.clusters import Clusters
 from dpgp_core.kernels import EQ
@@ -113,7 +113,7 @@ def test_people_of_several_rows_may_be_of_several_groups():
     release = of.release(data, X_TEST, np.random.default_rng(0))
     assert "one person" in release.guarantee.neighbours
     assert release.samples.shape == (1, 9)
-    assert promise_of(of.promise_for(data))["neighbours"] == of.promise_for(data).neighbours
+    assert guarantee_fields(of.guarantee_for(data))["neighbours"] == of.guarantee_for(data).neighbours
 
 
 @pytest.mark.parametrize(

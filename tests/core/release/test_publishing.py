@@ -234,9 +234,9 @@ PLAIN = replace(PRICES, log=False)
 
 def test_outputs_become_logarithms_within_the_logarithms_of_the_bounds():
     y = np.array([1e4, 5e5, 1e7, 0.0, -3.0, 1e12])  # a price of 0 is clipped like any other below
-    np.testing.assert_allclose(PRICES.taken(y), np.log([1e4, 5e5, 1e7, 1e4, 1e4, 1e7]), rtol=1e-14)
+    np.testing.assert_allclose(PRICES.to_measured(y), np.log([1e4, 5e5, 1e7, 1e4, 1e4, 1e7]), rtol=1e-14)
     np.testing.assert_allclose(PRICES.measured.bounds, (math.log(1e4), math.log(1e7)))
-    np.testing.assert_allclose(PRICES.given_back(PRICES.taken(y[:3])), y[:3], rtol=1e-12)
+    np.testing.assert_allclose(PRICES.from_measured(PRICES.to_measured(y[:3])), y[:3], rtol=1e-12)
     assert (PRICES.measured.unit, replace(PRICES, unit="").measured.unit) == ("ln GBP", "ln")
 
 
@@ -245,12 +245,12 @@ def test_each_output_is_taken_by_itself():
     for record in range(3):
         other = y.copy()
         other[record] = 9e5
-        differ = PRICES.taken(y) != PRICES.taken(other)
+        differ = PRICES.to_measured(y) != PRICES.to_measured(other)
         np.testing.assert_array_equal(differ, np.arange(3) == record)
 
 
 def test_what_noise_drives_far_out_is_finite():
-    np.testing.assert_allclose(PRICES.given_back(np.array([-1e6, 1e6])), [10.0, 1e10], rtol=1e-9)
+    np.testing.assert_allclose(PRICES.from_measured(np.array([-1e6, 1e6])), [10.0, 1e10], rtol=1e-9)
 
 
 def both(mechanism):
