@@ -7,20 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from pages._ui import session
+from pages._ui import menu, session
 from pages._ui.look import address, text
-from tests import fuzz_links
+from tests.pages.addresses import bound_controls, is_used, open_at
 from tests.pages.own import uploaded
 from tests.pages.reading import ROOT
-
-
-@pytest.mark.full
-def test_garbage_in_every_parameter_of_every_page_is_used_or_explained():
-    report = fuzz_links.run(count=300, seed=20)
-    assert report.faults == []
-    kinds = {kind for kind, _ in report.outcomes}
-    assert kinds >= {"toggle", "slider", "select_slider", "number_input", "selectbox", "segmented_control"}
-
 
 SPELT = ("1e-5", "0.00001", "1E-5", "1e-05", ".00001", "+1e-5", "01e-5", "10e-6", " 1e-5", "1.e-5")
 
@@ -52,17 +43,17 @@ def test_a_number_is_what_python_writes_before_a_control_sees_it(key, spelt, wri
     ],
 )
 def test_good_links_say_nothing_and_of_a_repeated_parameter_the_last_counts(page, address):
-    app = fuzz_links.open_at(page, address)
+    app = open_at(page, address)
     assert not app.exception
     assert not app.warning
     for key, value in address.items():
-        assert fuzz_links._used(app, key, value[-1] if isinstance(value, list) else value), key
+        assert is_used(app, key, value[-1] if isinstance(value, list) else value), key
 
 
 def test_a_page_with_a_bad_link_stands_as_usual_until_a_control_is_moved(seen):
     names_kept_in_the_session = {"page": "attack", "carried": "x", "explained": "y", "last_address": "z"}
     good = {"delta": SPELT[0], "mechanism": "refined"}
-    app = fuzz_links.open_at("kung_curves", {"draw": "0", "overlay": "maybe"} | good | names_kept_in_the_session)
+    app = open_at("kung_curves", {"draw": "0", "overlay": "maybe"} | good | names_kept_in_the_session)
     assert not app.exception
     assert len(app.warning) == 2
     assert float(app.session_state["delta"]) == 1e-5
@@ -85,14 +76,15 @@ def test_the_sentence_holds_the_value_in_one_code_span(raw):
     assert len(line) < 200
 
 
+PAGES = [page.file for page in menu.PAGES]
 QUICK = ("attack", "your_data")
-EVERY = [page if page in QUICK else pytest.param(page, marks=pytest.mark.full) for page in fuzz_links.PAGES]
+EVERY = [page if page in QUICK else pytest.param(page, marks=pytest.mark.full) for page in PAGES]
 
 
 @pytest.mark.parametrize("page", EVERY)
 def test_a_parameter_may_have_any_name(page):
     kept_by_streamlit = ("", "$$ID-x", "$$WIDGET_ID-x")
-    app = fuzz_links.open_at(page, dict.fromkeys(kept_by_streamlit, "&&==") | {"unknown": "2"})
+    app = open_at(page, dict.fromkeys(kept_by_streamlit, "&&==") | {"unknown": "2"})
     assert not app.exception
     assert not app.warning
     assert len(app.title) == 1
@@ -196,7 +188,7 @@ def opened(**asked: str) -> AppTest:
 
 @pytest.fixture(scope="module")
 def known() -> dict[str, str]:
-    return fuzz_links.controls(opened())
+    return bound_controls(opened())
 
 
 @pytest.mark.parametrize("value", NOT_USED, ids=lambda value: repr(value[:12]))

@@ -25,10 +25,11 @@ from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
 from tests.core import tables
 from tests.core.release.test_groups import LEVELS, spec_of, table
-from tests.fuzz_statistics import EXAMPLE, published
+from tests.pages.addresses import published
 from tests.pages.own import captions
 from tests.pages.reading import numbers, page_text, traces
 
+EXAMPLE = ExampleDraw("toy_1d", 1.0, 0.01)
 WHOLE = controls.View(lengthscale=None, noise=None, level=0.95, of="function", threshold=None)
 
 
@@ -399,3 +400,23 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism, mon
     assert not app.exception
     assert not cached.jobs._kept
     assert f"{LEVELS[0]} less {LEVELS[1]}" in traces(app)
+
+
+@pytest.mark.full
+def test_numbers_that_no_model_can_read_are_a_sentence_and_there_is_a_way_back(open_page, monkeypatch, files):
+    app = open_page("explore_release")
+    monkeypatch.setattr(statistic, "refit_over_box", lambda *_: 1 / 0)
+    app.file_uploader[0].upload("release.zip", zipped(files), "application/zip").run()
+    assert not app.exception
+    assert "nothing can be computed from them" in app.error[0].value
+    assert [each.label for each in app.button if each.label.startswith("Back")]
+
+
+@pytest.mark.full
+def test_what_is_not_finite_is_not_drawn(monkeypatch, files):
+    read = statistic.refit_over_box(statistic.opened(files), Refit("EQ", 50))
+    assert read.is_finite
+    read.mixture.means[0, 0, 0] = float("nan")
+    monkeypatch.setattr(statistic, "refit_over_box", lambda *_: read)
+    with pytest.raises(ValueError, match="nothing can be computed"):
+        statistic._own(files, Refit("EQ", 50))

@@ -16,7 +16,7 @@ from pages._ui.lengthscale import view as lengthscale
 from pages._ui.look import offers, pin, settings, sidebar
 from pages._ui.look.sidebar import MapSettings, ReleaseSettings
 from pages._ui.sparse import view as sparse
-from tests import fuzz_links
+from tests.pages.addresses import bound_controls, open_at
 from tests.pages.reading import page_text, traces
 
 SWITCHES = {  # page -> what changes which controls it has
@@ -58,8 +58,8 @@ def moved(app: AppTest) -> str | None:
 @pytest.mark.full
 @pytest.mark.parametrize("page", [page.file for page in menu.PAGES if page.file != "your_data"])
 def test_every_control_that_an_address_can_set_stands_in_the_copied_link(page):
-    app = fuzz_links.open_at(page, {})
-    bound, copied = fuzz_links.controls(app), link(app)
+    app = open_at(page, {})
+    bound, copied = bound_controls(app), link(app)
     empty = {key for key, kind in bound.items() for each in app.get(kind) if each.key == key and each.value is None}
     assert bound.keys() - empty
     assert bound.keys() - empty <= copied.keys() <= bound.keys()  # where nothing is chosen, nothing need be said
@@ -70,13 +70,13 @@ def test_every_control_that_an_address_can_set_stands_in_the_copied_link(page):
 def test_after_every_switch_the_copied_link_shows_the_same_in_a_fresh_session(page):
     offered = SWITCHES[page]
     names = [name for name in offered.titles if name not in DEAR]
-    app = fuzz_links.open_at(page, {})
+    app = open_at(page, {})
     for name in (*names[1:], names[0]) if len(names) > 1 else ():
         moved(app)  # of the one, before the other
         every = (each for kind in ("selectbox", "segmented_control") for each in app.get(kind))
         app = next(each for each in every if each.key == offered.key).set_value(offered.titles[name]).run()
         assert not app.exception
-        fresh = fuzz_links.open_at(page, link(app))
+        fresh = open_at(page, link(app))
         assert not fresh.exception
         assert not [each.value for each in fresh.warning if "The link" in each.value]
         assert shown(fresh) == shown(app), name

@@ -140,6 +140,10 @@ def inputs(**found):
     return lambda card, arrays: card["inputs"].update(found)
 
 
+def outcomes(**found):
+    return lambda card, arrays: card["output"].update(found)
+
+
 def put_before(name, arrays, **more):
     """More arrays, in the order that a description announces."""
     names = list(arrays)
@@ -241,6 +245,14 @@ SEALED = [
             ([-1e308, 1e308], "the box of input 1 must lie in -1e\\+15"),
         )
     ),
+    *((of_cells, outcomes(bounds=bounds), NONE) for bounds in ([5, 5], [200, 50], [-1e308, 1e308])),
+    (of_cells, outcomes(name="n" * 10**5), NONE),
+    *((of_cells, inputs(box=[side] * 2), NONE) for side in ([1.0, 0.0], [1e9, 1e9 + 1e-7], [0, 1e-320])),
+    *(
+        (of_cells, inputs(levels=found), NONE)
+        for found in ([["a", "b"]] * 2, [None, None], [["a"]], [[1, 2, 3], None], "abc")
+    ),
+    (of_cells, inputs(names=["n" * 10**5, "b"], levels=[["a"], None]), NONE),
     (of_records, inputs(box=[SIDE] * 3), NONE + "x_box must have 2 entries"),
     (of_records, inputs(units=["a\nb", ""]), NONE + "the unit of input 1 must be one line"),
     (of_records, inputs(units=[]), NONE + "x_units must have 2 entries"),
@@ -256,3 +268,9 @@ def test_what_no_release_can_have_is_refused_though_the_digest_fits(make, edit, 
     edit(card, arrays)
     with pytest.raises(ValueError, match=words):
         statistics_from_files(*sealed(card, arrays))
+
+
+def test_names_that_are_numbers_are_read_as_text():
+    card, npz = written(of_cells())
+    card["inputs"]["names"] = [7, 7]
+    assert statistics_from_files(*sealed(card, arrays_of(npz))).x_names == ("7", "7")

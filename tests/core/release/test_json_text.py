@@ -29,9 +29,9 @@ from dpgp_core.release.specification import EXAMPLE
 from tests.core.release.test_groups import spec_of as of_groups
 from tests.core.release.test_inputs import GERMAN, of_london, of_visits
 from tests.core.release.worlds import make_open, make_spec
-from tests.fuzz_configs import OPTIONAL
 
 GOOD = spec_to_object(EXAMPLE)
+OPTIONAL = GOOD.keys() - {"x", "x_box", "y", "y_bounds", "unit", "grid", "epsilon", "delta"}
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
