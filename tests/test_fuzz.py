@@ -45,6 +45,7 @@ from dpgp_core.reading.writing import KEYS
 from dpgp_core.release import CHOICES, ledger_to_json, spec_to_json
 from dpgp_core.release.command_line import BAD_CONFIG, BAD_DATA, NOT_WRITTEN, OK, REFUSED, main
 from dpgp_core.release.json_text import spec_to_object
+from dpgp_core.release.private_table import FOR_YOUR_EYES
 from dpgp_core.release.specification import EXAMPLE
 from pages._ui import menu
 from pages._ui.explore import figures, statistic
@@ -160,7 +161,25 @@ SPEC = replace(EXAMPLE, mechanism="refined", grid=(3,))  # inputs are public: th
 GOOD = spec_to_object(SPEC)
 TEXT = spec_to_json(SPEC).encode()
 ANY = st.recursive(
-    pick([None, True, False, "", " ", "1", "nan", "x" * 100_000, "\x00", "a\nb", "\ud800", "\u2028", " age", "age"])
+    pick(
+        [
+            None,
+            True,
+            False,
+            "",
+            " ",
+            "1",
+            "nan",
+            "x" * 100_000,
+            "\x00",
+            "a\nb",
+            "\ud800",
+            "\u2028",
+            " age",
+            "age",
+            "note",
+        ]
+    )
     | pick([-1, 0, 1, 0.5, 1e308, 1e-308, -0.0, 10**9, 10**30, -(10**400)]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(pick(["a", "\udfff"]), inner, max_size=1),
     max_leaves=4,
@@ -326,7 +345,7 @@ class Case:
 
 
 def command(case: Case) -> int:
-    """Exit code of a command that shows no cell. If it fails, it says one sentence and leaves all files as they are."""
+    """Exit code of a command that shows no cell; if it fails, it says why in one sentence and changes no file."""
     contents = {"t.csv": case.table, "c.json": case.config, "l.json": case.ledger}
     before = {name: content for name, content in contents.items() if content is not None}
     with tempfile.TemporaryDirectory() as folder:
@@ -341,7 +360,7 @@ def command(case: Case) -> int:
         said, after = out.getvalue(), {path.name: path.read_bytes() for path in Path(folder).iterdir()}
     if code != OK:
         assert after == before, "a file was changed"
-        assert re.fullmatch(r"dpgp_core: .+\n", said), f"not one sentence: {said[:600]!r}"
+        assert re.fullmatch(rf"({FOR_YOUR_EYES} .+\n)*dpgp_core: .+\n", said), f"not one sentence: {said[:600]!r}"
     if code != OK or case.arguments[0] != "look":
         assert len(said) < 1500
         assert not any(cell in said for cell in case.cells), f"shows a cell: {said[:600]!r}"
@@ -707,13 +726,17 @@ def visited(link: tuple[str, dict[str, Any], dict[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """Inputs of one kind, the call that checks what becomes of one, allowed outcomes, and how many inputs are tried."""
+    """Inputs of one kind, the call that checks what becomes of each, and how many are tried.
+
+    Each of ``outcomes`` is allowed, and occurs among many inputs. Those of ``rare`` are allowed too.
+    """
 
     inputs: st.SearchStrategy[Any]
     call: Callable[[Any], object]
     outcomes: set[Any]
     few: int = 15
     many: int = 250
+    rare: frozenset[Any] = frozenset()
 
 
 def cases(name: str, values: st.SearchStrategy[Any], **more: Any) -> st.SearchStrategy[Case]:
@@ -722,7 +745,7 @@ def cases(name: str, values: st.SearchStrategy[Any], **more: Any) -> st.SearchSt
 
 CARDS = ALTERED_LEDGERS.map(lambda text: json.dumps({"schema": 1, "config": GOOD, **json.loads(text)}).encode())
 MANY_ROWS = table([(str(1 + at % 2), SECRET, "a") for at in range(5002)])  # for the mechanism with the lowest limit
-CHARGED = 10_000  # see docs/guarantees.md
+CHARGED = 1_000  # docs/guarantees.md says so
 LOOK = ("look", "{}/t.csv")
 SLOW = dict.fromkeys(("too many columns", "a huge field", "packed, or another format"), 0)
 ROWS = {
@@ -741,16 +764,24 @@ ROWS = {
     "release, any value of any setting": Row(
         st.builds(lambda key, value: Case(config=changed({key: value})), pick(list(GOOD)), ANY),
         command,
-        {OK, BAD_CONFIG, BAD_DATA},
+        {OK, BAD_CONFIG},
         40,
         2000,
+        rare=frozenset({BAD_DATA}),
     ),
-    "release, settings at the ends": Row(cases("config", extreme_settings()), command, {OK, BAD_DATA}, 0),
+    "release, settings at the ends": Row(
+        cases("config", extreme_settings(), arguments=(*Case.arguments, "--anyway")),
+        command,
+        {OK},
+        0,
+        100,
+        rare=frozenset({BAD_DATA}),
+    ),
     "release, an altered ledger": Row(
-        cases("ledger", ALTERED_LEDGERS, cells=frozenset()), command, {OK, BAD_CONFIG, REFUSED}, 40, 2000
+        cases("ledger", ALTERED_LEDGERS, cells=frozenset()), command, {OK, BAD_CONFIG}, 20, 1000, frozenset({REFUSED})
     ),
     "release, a card with an altered ledger": Row(
-        cases("config", CARDS, cells=frozenset()), command, {OK, BAD_CONFIG, REFUSED}, 40, 1000
+        cases("config", CARDS, cells=frozenset()), command, {OK, BAD_CONFIG}, 20, 1000, frozenset({REFUSED})
     ),
     "release, no ledger": Row(
         cases("ledger", pick([*NO_OBJECTS, TEXT]) | st.floats(3.1, 9).map(lambda total: ledger(total=total))),
@@ -767,14 +798,14 @@ ROWS = {
         30,
         1000,
     ),
-    "release, edited tables of people": Row(edited_tables(), command, {OK, BAD_DATA}, 30, 5000),
+    "release, edited tables of people": Row(edited_tables(), command, {OK, BAD_DATA}, 12, 2000),
     "look, edited tables of people": Row(
-        edited_tables(LOOK) | edited_tables((*LOOK, "--y", "height")), command, {OK, BAD_DATA}, 0, 5000
+        edited_tables(LOOK) | edited_tables((*LOOK, "--y", "height")), command, {OK, BAD_DATA}, 0, 2000
     ),
     "an altered release, opened": Row(ALTERED, opened, {"refused", "read"}, 150, 5000),
-    "an altered release, drawn": Row(ALTERED, explored, {"refused", "drawn"}, 0, 5000),
+    "an altered release, drawn": Row(ALTERED, explored, {"refused", "drawn"}, 0, 2000),
     "tables once charged": Row(charged(), measured, {"released", "simulated"}, 8, CHARGED),
-    "links": Row(links(), visited, {"explained", "used"}, 0, 100),
+    "links": Row(links(), visited, {"explained"}, 0, 40, frozenset({"used"})),
 }
 
 
@@ -786,7 +817,7 @@ def outcomes_of(row: Row, count: int) -> set[Any]:
     @given(row.inputs)
     def each(drawn: Any) -> None:
         outcome = row.call(drawn)
-        assert outcome in row.outcomes, f"outcome {outcome}, not one of {row.outcomes}"
+        assert outcome in row.outcomes | row.rare, f"outcome {outcome}, not one of {row.outcomes}"
         seen.add(outcome)
 
     each()
@@ -801,7 +832,7 @@ def test_a_few_hostile_inputs_end_as_allowed(name):
 @pytest.mark.full
 @pytest.mark.parametrize("name", ROWS)
 def test_many_hostile_inputs_end_as_allowed(name):
-    assert outcomes_of(ROWS[name], ROWS[name].many) == ROWS[name].outcomes
+    assert outcomes_of(ROWS[name], ROWS[name].many) >= ROWS[name].outcomes
 
 
 @pytest.mark.parametrize("name", ["release, nothing", "release, broken JSON", "release, no ledger"])
