@@ -24,11 +24,12 @@ others) and S_j = |g_j|^2,
     p(j | z) / p(none | z) = p / (J (1 - p)) (1 + A^2 S_j)^(-1/2) exp(A^2 q_j^2 / (2 (1 + A^2 S_j))),
     b | j, z ~ N(A^2 q_j / (1 + A^2 S_j), A^2 / (1 + A^2 S_j)).
 
-People who share one value often differ from their neighbours: those who were never absent, or who are as old as the
-oldest age that is recorded. So a mass at the least or largest input, a place with far more records than others, has a
-shape of its own, which is 1 there and 0 elsewhere. These shapes have the probability ``TUNING.mass_share`` together.
-With public inputs, a mass is a column of a single place. Noisy counts reveal masses at the ends of the box; of the
-records of an end cell, those beyond the number in the next cell are taken to be at the end.
+A *mass* is a place with far more records than others. Records at the smallest or the largest input often form a mass
+and differ from their neighbours, for example people who were never absent, or who have the highest age that is recorded
+("90 and older"). Such a mass therefore has a shape of its own, which is 1 there and 0 elsewhere. The shapes of masses
+have the probability ``TUNING.mass_share`` together. If inputs are public, a mass is a column with a single place. If
+they are private, noisy counts identify masses at the ends of the box, and the records of an end cell in excess of the
+number in the next cell are assumed to be at the end.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ class ChangePoints:
         sharp: share of the variance of 1{phi > u} that a shape has: 1 for steps (J,).
         step_variance: ``sharp`` times the variance over u of the means of 1{phi > u} over evenly spread records (M, J).
         variances: possible prior variances A^2 of the heights, equally likely (V,).
-        masses: locations of masses (I,), whose shapes are the last I of the J.
+        masses: locations of the masses (I,), whose shapes are the last I of the J shapes.
     """
 
     grid: CellGrid | Clusters
@@ -144,7 +145,7 @@ class ChangePoints:
         """Prior log probability that a change point is present and has each shape (J,)."""
         shares, masses = (TUNING.change_point_share, TUNING.mass_share), len(self.masses)
         numbers = np.array([len(self.sharp) - masses, masses])
-        return np.log(np.repeat(shares / np.maximum(numbers, 1), numbers))
+        return np.asarray(np.log(np.repeat(shares / np.maximum(numbers, 1), numbers)))
 
     def at(self, X: FloatArray) -> FloatArray:
         """Return phi at X (n, D), an array (n, J)."""
@@ -155,9 +156,10 @@ class ChangePoints:
         return np.hstack([_shapes(self.grid, X, len(self.sharp) - len(self.masses)), there])
 
     def with_masses(self, masses: FloatArray, shares: FloatArray) -> ChangePoints:
-        """Return the shapes with masses at these locations (I,) instead of any others.
+        """Return the shapes with the given masses, which replace all others.
 
         Args:
+            masses: locations of the masses (I,).
             shares: share of the records of each column that is at each of them (M, I).
         """
         steps = len(self.sharp) - len(self.masses)
@@ -349,10 +351,11 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
 
 
 def with_masses_at_ends(change_points: ChangePoints, counts: Counts) -> ChangePoints:
-    """Return the shapes with masses at those ends of the box where noisy counts reveal one.
+    """Return the shapes with masses at those ends of the box at which noisy counts identify one.
 
     Args:
-        counts: of records in the cells.
+        change_points: the shapes on cells of one numerical input.
+        counts: posterior of the numbers of records in the cells.
     """
     grid, n = change_points.grid, counts.mean
     if isinstance(grid, Clusters) or not len(change_points.sharp):

@@ -357,19 +357,21 @@ class Filter:
         )
 
     def noise_variance(self, posterior: Posterior, stages: Sequence[StageMeasurement]) -> FloatArray:
-        """Return the part of the posterior variance of f at the test inputs (P,) that is due to privacy noise.
+        """Return an upper bound of the posterior variance of f at the test inputs (P,) that is due to privacy noise.
 
-        Let z be what the stages released, and y the exact answers to the same queries. By the law of total variance,
+        Let z be the released answers of the stages, and y the exact answers to the same queries. By the law of total
+        variance,
 
             Var(f | z) = E[Var(f | y) | z] + Var(E[f | y] | z).
 
-        The last term is the variance of the distance between the curve that was read and the one that exact answers
-        would have given. It includes what noise does to the weights of the models. Under each model Var(f | y) follows
-        from the queries, and the weights given z are the expected weights given y. The first term is therefore at least
-        sum_m w_m Var(f | y, m), which is subtracted: the result is an upper bound.
+        The last term is the variance that is due to noise: that of the curve which exact answers would give. It
+        includes the effect of noise on the weights of the models. Under each model, Var(f | y) follows from the
+        queries, and the weights given z are the expected weights given y. The first term is therefore at least
+        sum_m w_m Var(f | y, m), and the difference of Var(f | z) and this sum is returned.
 
         Args:
-            posterior: given these stages, with or without local noise.
+            posterior: the posterior given all stages, with or without local noise.
+            stages: all stages.
         """
         filtered, index = replace(self, models=posterior.state.models), posterior.state.index
         before = filtered.prior(posterior.log_densities)
@@ -381,7 +383,7 @@ class Filter:
             before = filtered.after(before, stage, linear)
         known = filtered.predict(posterior._replace(state=exact))
         total = filtered.predict(posterior)
-        return np.maximum(total.variance[0] - known.weights[0] @ known.variances[0], 0.0)
+        return np.asarray(np.maximum(total.variance[0] - known.weights[0] @ known.variances[0], 0.0))
 
     def cross_covariances(self, posterior: Posterior) -> tuple[FloatArray, ...]:
         """Return Q = rows phi(X_test) (R, P) of each model; (0, P) for models that are no longer read.

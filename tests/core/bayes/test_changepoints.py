@@ -359,7 +359,7 @@ def test_noisy_counts_reveal_masses_at_the_ends(numbers, noise, masses, shares):
         np.testing.assert_array_equal(found.at(places)[:, J:], places == np.array(masses).reshape(1, -1))
 
 
-def test_a_mass_has_the_posterior_of_a_step_of_its_share(one_break):
+def test_a_mass_has_the_exact_posterior(one_break):
     """Before anything is released, the curve at the mass is more uncertain by the prior variance of its height."""
     found = with_masses_at_ends(OF_CELLS, known_counts(np.array([100.0, 40, 30, 30, 20, 20])))
     state = found.prior(LARGE * np.array([AMPLITUDES]))
@@ -368,7 +368,7 @@ def test_a_mass_has_the_posterior_of_a_step_of_its_share(one_break):
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs"])
-def test_intervals_cover_the_curve_at_a_mass_and_next_to_it(protects):
+def test_intervals_cover_the_curve_at_a_mass(protects):
     """24 seeded releases: 0.61 and 0.58 of the intervals covered it while masses had no shapes of their own."""
     world, X = ENDS["mass"], np.array([[0.0], [1.0], [2.0]])
     mechanism, inside = BayesCloaking(epsilon=1.0, delta=1e-5, protects=PROTECTS[protects]), []

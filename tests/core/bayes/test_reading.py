@@ -52,7 +52,7 @@ def test_the_prediction_contains_the_local_dispersion(reading):
     np.testing.assert_array_equal(without.means, found.means)
 
 
-def test_privacy_noise_is_a_part_of_the_curves_variance(reading):
+def test_privacy_noise_is_part_of_the_variance(reading):
     """It does not hang on other places."""
     noise, total = reading.noise_variance(X_TEST), reading.at(X_TEST).curve.variance[0]
     assert (noise > 0).all()
@@ -60,7 +60,7 @@ def test_privacy_noise_is_a_part_of_the_curves_variance(reading):
     np.testing.assert_allclose(reading.noise_variance(X_TEST[2:3]), noise[2:3], rtol=1e-6)
 
 
-def test_privacy_noise_is_what_exact_answers_would_take_off_the_variance():
+def test_exact_answers_remove_the_privacy_noise():
     """Of one model and one stage, where both variances follow from the covariance of the sums alone."""
     filtered, stage = one_stage()
     posterior = filtered.read([stage])
