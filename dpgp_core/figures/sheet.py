@@ -10,6 +10,7 @@ import math
 import re
 import threading
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -371,7 +372,7 @@ def _wrapped(words: str, size: float, across: float, *, bold: bool = False) -> l
             used += space + width
             continue
         while width > across and len(word) > 1:
-            fits = next(count for count in range(len(word) - 1, 0, -1) if count == 1 or long(word[:count]) <= across)
+            fits = max(1, bisect_right(range(1, len(word)), across, key=lambda count: long(word[:count])))
             lines.append(word[:fits])
             word = word[fits:]
             width = long(word)
