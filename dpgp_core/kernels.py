@@ -164,17 +164,17 @@ class LevelAndCurve:
 
 @dataclass(frozen=True, kw_only=True)
 class SumOfKernels:
-    """k_1(x, x') + k_2(x, x') + ...: a curve that is the sum of independent ones.
+    """The kernel k_1(x, x') + k_2(x, x') + ...: a curve that is the sum of independent curves.
 
     Args:
-        parts: the kernels k_i, each of all inputs; at least one.
+        parts: the kernels k_i, each a function of all inputs; at least one.
     """
 
     parts: tuple[Kernel, ...]
 
     @property
     def variance(self) -> float:
-        """Of all parts together, in squared model units."""
+        """Prior variance of the sum, in squared model units."""
         return sum(part.variance for part in self.parts)
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:

@@ -105,7 +105,7 @@ def check_budget(epsilon: float, delta: float) -> None:
 def check_delta(delta: float) -> None:
     """Raise ValueError unless 1e-30 <= delta < 1."""
     if not 0 < delta < 1:
-        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}; 1 would promise nothing")
+        raise ValueError(f"delta must lie strictly between 0 and 1, got {delta}; 1 would guarantee nothing")
     if delta < LEAST_DELTA:
         raise ValueError(f"delta must be at least {LEAST_DELTA:g} to be computed safely, got {delta}")
 

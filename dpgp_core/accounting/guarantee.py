@@ -28,10 +28,10 @@ FIXED_IN_ADVANCE = (
     "outputs are clipped to bounds declared without looking at them",
 )
 TEACHING = (
-    "this numbered simulation itself: it is for teaching, and whoever knows its number can subtract the noise. The "
-    "promise is that of a real release with the same settings"
+    "this simulated release itself: it is for teaching, and anybody who knows its number can subtract the noise. The "
+    "guarantee is that of a real release with the same settings"
 )
-OTHER_ROWS = "several rows of one person: each is hidden by itself, all k of them together k times less"
+OTHER_ROWS = "several rows of one person: each is protected separately, and k of them together k times less"
 COMPLETE_ROWS = "which rows are complete is public; a record is replaced by a complete one"
 COMPLETE_PEOPLE = (
     "which people have a complete row is public; a person's rows are replaced by rows of which one is complete"
@@ -40,7 +40,7 @@ BEYOND_ONE_RELEASE = (
     "the inputs (who is in the data, and where)",
     OTHER_ROWS,
     "settings chosen after looking at results",
-    "further draws or other releases, unless the ledger adds them up",
+    "further releases, unless the ledger adds them up",
 )
 
 
@@ -223,6 +223,6 @@ def for_rows(guarantee: Guarantee, rows: int, budget: Budget) -> Guarantee:
         assumptions=(f"nobody has more than {rows} rows", *guarantee.assumptions),
         not_covered=(
             *(each for each in guarantee.not_covered if each != OTHER_ROWS),
-            f"more than {rows} rows of one person: who has more is hidden less",
+            f"more than {rows} rows of one person: people with more rows are protected less",
         ),
     )

@@ -229,7 +229,7 @@ def posterior_sampling_epsilon(
     """
     arrays = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (n, r, sigma, kappa, M, eta, delta, L)))
     *model, deltas, paths = (a.ravel() for a in arrays)
-    require("delta", deltas, (deltas >= 1e-30) & (deltas < 1), "in [1e-30, 1): 0 or 1 would promise nothing")
+    require("delta", deltas, (deltas >= 1e-30) & (deltas < 1), "in [1e-30, 1): 1 would guarantee nothing")
     require("L", paths, (paths >= 1) & np.isfinite(paths), "a number of paths, at least 1")
     epsilon = np.empty(deltas.size)
     for start in range(0, deltas.size, _CHUNK):

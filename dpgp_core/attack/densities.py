@@ -60,7 +60,7 @@ def fit_mixture(x: FloatArray) -> Density:
 def check_samples(x: FloatArray) -> None:
     """Raise ValueError unless ``x`` holds at least ten finite values (N,) that are not all equal."""
     if x.ndim != 1 or len(x) < 10 or not np.isfinite(x).all():
-        raise ValueError(f"samples must be at least 10 finite numbers, got shape {x.shape}; draw more shadows")
+        raise ValueError(f"samples must be at least 10 finite numbers, got shape {x.shape}; simulate more shadows")
     if x.min() == x.max():
         raise ValueError(f"all {len(x)} samples equal {x[0]:g}, so they have no density; use a larger sigma")
 

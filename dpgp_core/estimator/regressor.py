@@ -220,5 +220,5 @@ class DPGaussianProcessRegressor(Predicting):
             return np.random.default_rng(int(state))
         raise ValueError(
             f"random_state must be None for a real measurement, or a whole number or numpy.random.Generator for a "
-            f"numbered teaching draw, got {state!r}"
+            f"simulated release, got {state!r}"
         )

@@ -157,7 +157,7 @@ class MeasuredDistances:
         _check("g of distances", self.g, len(self.g))
         low, high = self.measurement.low, self.measurement.high
         if (low != 0).any() or (high != high[0]).any():
-            raise ValueError("distances must all be cut at the same reach and begin at 0")
+            raise ValueError("distances must all be clipped at the same threshold and begin at 0")
         if not (np.isfinite(self.sd) and self.sd > 0):
             raise ValueError(f"sd of distances must be a positive number, got {self.sd}")
 

@@ -121,10 +121,11 @@ class BayesRelease(Release):
 
     @property
     def unseen_outliers(self) -> float:
-        """How far outliers that the noise may hide could move the curve, in the output's unit. Public.
+        """Largest distance by which undetected outliers could move the curve, in the unit of the output. Public.
 
-        It is 0 if the intervals of the curve are wider on average, or if they contain outliers anyway. Otherwise a
-        share of the records, at most this distance over the width of the bounds, could be at the far end of them.
+        Outliers are undetected if the noise is larger than their effect on the measurements. Their share is at most this
+        distance divided by the width of the bounds. The result is 0 if the intervals of the curve are wider on average,
+        or if the models include outliers anyway.
         """
         outcome, prediction = self.uncertainty.outcome, self.uncertainty.prediction
         shift = prediction.unseen * (outcome.bounds[1] - outcome.bounds[0])

@@ -137,7 +137,7 @@ class PosteriorSampling(Mechanism):
             assumptions=(*RECORD_ASSUMPTIONS, "the number of records and the domain of the inputs are public"),
             not_covered=(
                 "the posterior mean and spread",
-                "floating-point arithmetic: paths are drawn in floats, whose lowest digits may tell records apart",
+                "floating-point arithmetic: the last digits of the paths may distinguish data sets",
                 *RECORD_NOT_COVERED,
             ),
         )

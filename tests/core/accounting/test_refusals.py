@@ -89,7 +89,7 @@ REFUSALS = [
     ),
     (
         lambda: posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, np.array([0.1, 1.0])),
-        r"delta must be in \[1e-30, 1\): 0 or 1 would promise nothing; got 1",
+        r"delta must be in \[1e-30, 1\): 1 would guarantee nothing; got 1",
     ),
     (
         lambda: posterior_sampling_epsilon(10, 1.0, 1.0, 0.5, 0.1, bound="code"),

@@ -176,7 +176,7 @@ REFUSALS = [
             ({"g": np.array([0.0, np.nan, 0.0])}, "3 finite numbers"),
             ({"sd": 0.0}, "positive"),
             ({"sd": np.inf}, "positive"),
-            ({"measurement": distances([0.5, 0.7, 0.7])}, "same reach"),
+            ({"measurement": distances([0.5, 0.7, 0.7])}, "same threshold"),
             ({"measurement": distances(0.7, low=-0.1)}, "begin at 0"),
         ],
     ),

@@ -379,7 +379,7 @@ def test_wider_bounds_mean_more_noise_in_proportion(case, make_dataset):
 REFUSED = [
     ({"epsilon": 0.0}, "epsilon must be a finite number above 0, got 0.0; smaller is more private"),
     ({"epsilon": float("nan")}, "epsilon must be a finite number above 0, got nan"),
-    ({"delta": 0.0}, "delta must lie strictly between 0 and 1, got 0.0; 1 would promise nothing"),
+    ({"delta": 0.0}, "delta must lie strictly between 0 and 1, got 0.0; 1 would guarantee nothing"),
     ({"delta": 1.0}, "delta must lie strictly between 0 and 1, got 1.0"),
     ({"epsilon": 2.0, "calibration": "hall"}, "epsilon must be <= 1 for Hall's formula, got 2.0"),
     ({"calibration": "exact"}, "method must be 'analytic' or 'hall', got 'exact'"),
