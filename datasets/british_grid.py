@@ -40,7 +40,7 @@ def fit_grid(lon_lat: FloatArray, east_north: FloatArray) -> FloatArray:
 
 
 def to_grid(lon_lat: FloatArray, coefficients: FloatArray) -> FloatArray:
-    """Convert positions (n, 2) in degrees to easting and northing (n, 2) in km, by the result of ``fit_grid``."""
+    """Convert positions (n, 2) in degrees to easting and northing (n, 2) in km, with the result of ``fit_grid``."""
     return _powers(lon_lat) @ coefficients
 
 

@@ -118,7 +118,7 @@ def check_room(name: str, period: float, side: tuple[float, float]) -> None:
 
 
 def check_periods(periods: Sequence[float | None] | None, inputs: int) -> Periods:
-    """Periods as they are kept, () for none at all. Raises ValueError unless each input has a number or None."""
+    """Return declared periods as a tuple, () if there are none; raise ValueError unless each is None or > 0."""
     if periods is None or all(period is None for period in periods):
         return ()
     if len(periods) != inputs:

@@ -104,8 +104,8 @@ class Ledger:
         if len(hidden) > 1:
             raise MixedRows(
                 f"this ledger would add up releases that protect {' and releases that protect '.join(hidden)}. Its "
-                "total would not be a valid guarantee for anybody. Nothing was released. Declare whose rows they are as "
-                "before, or count this release in another ledger"
+                "total would not be a valid guarantee for anybody. Nothing was released. Declare whose rows they are "
+                "as before, or count this release in another ledger"
             )
         columns = dict.fromkeys(guarantee.person for _, guarantee in proposed.entries if guarantee.person)
         if len(columns) > 1:

@@ -145,7 +145,7 @@ class PureLoss:
 
 @dataclass(frozen=True)
 class ApproximateLoss:
-    """Privacy loss of a release of which only (epsilon, delta)-DP is proven, for example a private selection.
+    """Privacy loss of a release for which only (epsilon, delta)-DP is proven, for example a private selection.
 
     Args:
         approximate_epsilon: epsilon of one release, > 0.

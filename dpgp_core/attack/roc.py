@@ -27,7 +27,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Roc:
-    """Scores of an attack on releases of which the truth is known. The attacker decides for "in" above a threshold.
+    """Scores of an attack on releases for which the truth is known. The attacker decides for "in" above a threshold.
 
     Attributes:
         inside: scores of releases with the target (m,), ascending.

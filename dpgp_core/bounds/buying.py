@@ -110,7 +110,7 @@ class Purchase:
 
     @cached_property
     def widest(self) -> Outcome:
-        """Outcome with the widest bounds that can be bought. If these can be planned for, so can any."""
+        """Outcome with the widest bounds that can be bought. A release that can be planned for these can be for all."""
         return self._within(_cut(self.cells.widest, self.outcome.bounds))
 
     @property
@@ -291,7 +291,7 @@ def buy_bounds(
 
 
 def with_bounds_bought(whole: Guarantee) -> Guarantee:
-    """Return the guarantee of a whole budget of which a share bought the bounds: theorem and assumptions say so."""
+    """Return the guarantee of a release with bought bounds, whose theorem and assumptions mention the noisy counts."""
     assumptions = [new for each in whole.assumptions for new in _INSTEAD.get(each, (each,))]
     return replace(
         whole,

@@ -123,9 +123,9 @@ class BayesRelease(Release):
     def unseen_outliers(self) -> float:
         """Largest distance by which undetected outliers could move the curve, in the unit of the output. Public.
 
-        Outliers are undetected if the noise is larger than their effect on the measurements. Their share is at most this
-        distance divided by the width of the bounds. The result is 0 if the intervals of the curve are wider on average,
-        or if the models include outliers anyway.
+        Outliers are undetected if the noise is larger than their effect on the measurements. Their share is at most
+        this distance divided by the width of the bounds. The result is 0 if the intervals of the curve are wider on
+        average, or if the models include outliers anyway.
         """
         outcome, prediction = self.uncertainty.outcome, self.uncertainty.prediction
         shift = prediction.unseen * (outcome.bounds[1] - outcome.bounds[0])

@@ -1,4 +1,4 @@
-"""Posterior sampling: whole sample paths of the GP posterior, which protects inputs as well as outputs."""
+"""Posterior sampling: releases of whole sample paths of the GP posterior, which protect inputs and outputs."""
 
 from __future__ import annotations
 

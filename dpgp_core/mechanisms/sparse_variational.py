@@ -158,7 +158,7 @@ class SparseVariational(Mechanism):
         return release, hidden
 
     def fit(self, dataset: Dataset, rng: np.random.Generator | None = None) -> SparseFit:
-        """Release the statistics once and return a fit, with which predictions at any inputs are post-processing.
+        """Release the statistics once and return a fit. Predictions from the fit, at any inputs, spend nothing more.
 
         Raises:
             ValueError: X and Z differ in their number of columns.

@@ -180,7 +180,10 @@ def first_rows(risk: MixtureRisk, most_rows: int, start: FloatArray | None) -> F
 
 
 def _padded(rows: FloatArray, r: int, wobble: float) -> FloatArray:
-    """Extend ``rows`` to r rows, perturb and normalise them. A row of zeros would stay 0 in the descent."""
+    """Extend ``rows`` to r rows, add a random perturbation, and normalise the columns.
+
+    The perturbation is needed because the gradient at a row of zeros is 0.
+    """
     V = wobble * np.random.default_rng(0).standard_normal((r, rows.shape[1]))
     V *= max(float(np.sqrt((rows**2).mean())), _TINY)
     V[: len(rows)] += rows
