@@ -99,8 +99,8 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
 def note(overlay: bool) -> str:
     """Return what the columns of the table mean."""
     meaning = (
-        "Privacy noise is what the mechanism adds, in 95 of 100 releases. The uncertainty also counts what few sales "
-        "leave open."
+        "Privacy noise: how far the published price is from the one that would be published without noise, at most, in "
+        "95 of 100 releases. The uncertainty also counts what few sales leave open."
     )
     return meaning + (f" {words.OVERLAY_NOTE}" if overlay else "")
 

@@ -156,9 +156,7 @@ def with_noise(result: Result) -> Result:
         return result
     given = result.dataset, result.scene, result.numbers[0]
     one = replace(result.draw, draws=1)
-    noise = cached.value(
-        "Reading it with other noise", staged.noise_half, result.budget, one, result.model, given=given
-    )
+    noise = cached.value("Measuring the noise", staged.noise_half, result.budget, one, result.model, given=given)
     return replace(result, intervals=replace(result.intervals, noise=noise))
 
 
