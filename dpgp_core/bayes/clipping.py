@@ -104,9 +104,7 @@ def bias_sd(half_width: FloatArray, noise_variance: FloatArray, half_range: floa
     return beta
 
 
-def bias_of(
-    half_width: FloatArray, residuals: ResidualVariance, half_range: float, relative_noise: FloatArray | float = 1.0
-) -> FloatArray:
+def bias_of(half_width: FloatArray, residuals: ResidualVariance, half_range: float) -> FloatArray:
     """Return beta(c) of each column (M,), including the bias that outliers may cause.
 
     A share p of outliers at a distance of sigma / sqrt(p) contributes p (sigma / sqrt(p) - c) to the mean beyond c.
@@ -115,9 +113,8 @@ def bias_of(
         half_width: half-width c of the clipping interval of each column (M,).
         residuals: posterior of the residual variance.
         half_range: half the range of the outcomes, in model units.
-        relative_noise: residual variance in each column over its mean (M,).
     """
-    near = bias_sd(half_width, residuals.variance * np.asarray(relative_noise), half_range)
+    near = bias_sd(half_width, residuals.variance, half_range)
     if not residuals.outliers.any():
         return near
     square = max(1 - residuals.outliers.sum(), 0.0) * near**2

@@ -90,7 +90,6 @@ def run(
     if split.dispersion:
         B = None if like is None or like.distances is None else like.distances.B
         distances = measure_distances(filtered, posterior, split, reader, B)
-    posterior = filtered.with_local_noise(posterior, stages, distances)
     prediction = filtered.with_dispersion(filtered.predict(posterior), distances)
     prediction = replace(prediction, unseen=filtered.unseen_outliers(posterior, stages))
     return Measured(stages, distances, known, z, positions), prediction

@@ -222,7 +222,7 @@ class Filter:
         """Return the posterior after the squared residuals of a stage, or unchanged if these were not measured."""
         if squares is None:
             return posterior
-        noise = self.models.in_columns(self._noise_variance(posterior))
+        noise = self._noise_variance(posterior)
         curve_mse = np.maximum(self.mean_square(posterior, squares.g) - noise, 0.0)
         threshold = np.sqrt(squares.high)
         more = log_density(self.half_range, curve_mse, threshold, self.counts.mean, squares.s, squares.z)
@@ -320,7 +320,7 @@ class Filter:
     def mean_square(self, posterior: Posterior, g: FloatArray) -> FloatArray:
         """Return E (y - g)^2 over the records of each column (M,), for g given at the nodes (F,)."""
         state, centre = posterior.state, self.columns.averages(g)
-        variance = state.variance_over_cells + self.models.in_columns(state.noise_variance)
+        variance = state.variance_over_cells + state.noise_variance[:, None]
         return np.asarray(posterior.weights[state.index] @ (variance + (state.mean_over_cells - centre) ** 2))
 
     def curve(self, posterior: Posterior) -> FloatArray:
@@ -551,9 +551,7 @@ class Filter:
             K += unit.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]
             K += of_sums[..., 2 * M :] @ linear.bias.T
             F += of_sums[..., :M]
-        own = linear.own + linear.gain**2 * (1 + KAPPA) * self.record_counts * self.models.in_columns(
-            state.noise_variance
-        )
+        own = linear.own + linear.gain**2 * (1 + KAPPA) * self.record_counts * state.noise_variance[:, None]
         return Moments(K + linear.rest, own, F, state.variance_over_cells)
 
     # ---- local dispersion
@@ -594,17 +592,12 @@ class Filter:
 
     def read_distances(self, distances: Distances) -> LocalDispersion:
         """Return the posterior of E a / A at the test inputs, given noisy sums of distances. Spends no budget."""
-        read, usual = self._distances_read(distances)
-        scaled = self.dispersion_filter().predict(read)
+        filtered, usual = self.dispersion_filter(), float(usual_distance(distances.sd / distances.threshold))
+        query = filtered.distance_query(distances.B, usual, distances.s, distances.z)
+        scaled = filtered.predict(filtered.after(filtered.prior(), query))
         mean = scaled.mean[0]
         square = np.einsum("m,mp->p", scaled.weights[0], scaled.variances[0] + scaled.means[0] ** 2)
         return dispersion_of(mean, square - mean**2, usual, distances.threshold)
-
-    def _distances_read(self, distances: Distances) -> tuple[Posterior, float]:
-        """Return the posterior of 2 (a / A - usual) given noisy sums of distances, and usual, the expected a / A."""
-        filtered, usual = self.dispersion_filter(), float(usual_distance(distances.sd / distances.threshold))
-        query = filtered.distance_query(distances.B, usual, distances.s, distances.z)
-        return filtered.after(filtered.prior(), query), usual
 
     def unseen_outliers(self, posterior: Posterior, stages: Sequence[StageMeasurement]) -> float:
         """Return the largest share of the records that may be outliers without being noticed.
@@ -633,36 +626,6 @@ class Filter:
         if not clipped or has_outliers(posterior.log_densities):
             return 0.0
         return min(_SEEN / math.sqrt(information), 1.0) if information else 1.0
-
-    def with_local_noise(
-        self, posterior: Posterior, stages: Sequence[StageMeasurement], distances: Distances | None
-    ) -> Posterior:
-        """Return the posterior given the same stages, read again with the local dispersion as noise variance.
-
-        The posterior is unchanged if the dispersion hardly differs between columns, or by no more than its uncertainty.
-        It is also unchanged if the released numbers do not fit the models: intervals are then widened, which another
-        reading could hide. This is post-processing and spends no budget.
-
-        Args:
-            posterior: the posterior given all stages, with the same noise variance in all columns.
-            stages: all stages.
-            distances: the measured distances; None if there are none.
-        """
-        if distances is None or self.is_binary or any(fit.widened > 1 for fit in self.fit(posterior)):
-            return posterior
-        read, usual = self._distances_read(distances)
-        weights, state = read.weights[read.state.index], read.state
-        mean = weights @ state.mean_over_cells
-        square = weights @ (state.variance_over_cells + state.mean_over_cells**2)
-        of_curve = self.mean_square(posterior, self.curve(posterior))
-        of_curve = np.maximum(of_curve - self.models.in_columns(self._noise_variance(posterior)), 0.0)
-        found = dispersion_of(mean, square - mean**2, usual, distances.threshold)
-        local, share = found.about_curve(of_curve), self.record_counts / self.record_counts.sum()
-        relative_noise = np.maximum(local / (share @ local), TUNING.least_relative_noise)
-        uneven = math.sqrt(share @ (relative_noise - 1) ** 2) > TUNING.uneven
-        if not uneven or share @ (found.mean - share @ found.mean) ** 2 < share @ found.variance:
-            return posterior
-        return replace(self, models=replace(self.models, relative_noise=relative_noise)).read(stages)
 
     def with_dispersion(self, prediction: Mixture, distances: Distances | None) -> Mixture:
         """Return a prediction at the test inputs with the local dispersion of outcomes.

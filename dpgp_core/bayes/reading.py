@@ -138,8 +138,7 @@ class ReleaseReading:
         assert self.measured is not None
         assert self.measured.counts is not None
         filtered = self.filtered.with_counts(self.measured.counts, self.measured.z, self.measured.positions)
-        posterior = filtered.read(self.measured.stages)
-        return filtered, filtered.with_local_noise(posterior, self.measured.stages, self.measured.distances)
+        return filtered, filtered.read(self.measured.stages)
 
 
 def read(

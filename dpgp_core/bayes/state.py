@@ -106,7 +106,6 @@ class ModelSet:
         feature_error: mean variance of f about phi^T a over each column (K, M), if locations are known; else None.
         even: means of phi over columns with evenly spread records (K, M, k), if locations were measured; else None.
         open_share: share of the variance within a column that the measured locations leave open (M,), or None.
-        relative_noise: noise variance in each column over its mean (M,); None if it is the same in all columns.
     """
 
     grid: CellGrid | Clusters
@@ -127,7 +126,6 @@ class ModelSet:
     feature_error: FloatArray | None = None
     even: FloatArray | None = None
     open_share: FloatArray | None = None
-    relative_noise: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.label)
@@ -136,11 +134,6 @@ class ModelSet:
     def rank(self) -> int:
         """Number of features k, padding included."""
         return int(self.cells.shape[2])
-
-    def in_columns(self, noise_variance: FloatArray | float) -> FloatArray:
-        """Return the noise variance in each column (..., M), given its mean over the records (...,)."""
-        even = np.ones(self.grid.size) if self.relative_noise is None else self.relative_noise
-        return np.multiply.outer(noise_variance, even)
 
     def kernels_of(self, index: IndexArray) -> Iterator[tuple[int, IndexArray]]:
         """Yield each kernel among the models ``index`` (A,), and the positions in ``index`` that have it."""
@@ -476,7 +469,7 @@ def _norms(rows: FloatArray) -> FloatArray:
 def prior_state(models: ModelSet, counts: Counts) -> State:
     """Return the state before any residual is measured."""
     A, k, M = len(models), models.rank, models.grid.size
-    eta = (1 + KAPPA) * counts.nonnegative * models.in_columns(models.noise_variance)
+    eta = (1 + KAPPA) * counts.nonnegative * models.noise_variance[:, None]
     prior = np.concatenate([np.ones((A, k)), eta, np.ones((A, models.bias.shape[1]))], axis=1)
     of_kernel = np.stack([column_norms(star.T) for star in models.star])
     change_points = models.change_points.prior(models.change_point_variances)
@@ -541,10 +534,10 @@ def linearise(
     k, M, n = models.rank, models.grid.size, counts.mean
     u, centre, middle = high - low, (low + high) / 2, models.grid.averages(g)
     low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, clips=query.clips)
-    beta = bias_of(half_width, residuals, half_range, models.in_columns(1.0))
+    beta = bias_of(half_width, residuals, half_range)
     low, high = low - middle, high - middle
     shift, V, v, within = moments or curve_moments(state, g)
-    noise = models.in_columns(state.noise_variance if noise_variance is None else noise_variance)
+    noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
     one = clipped(shift, v + within + noise, low, high)
     common = _common(one, shift, v, within + noise, low, high)
     own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)

@@ -270,11 +270,6 @@ class Tuning:
     dispersion_shared: tuple[float, ...] = (0.5,)
     # Standard deviations of a / A about its mean, over half its range [calculation: 0.6 for normal outcomes].
     dispersion_noise_sds: tuple[float, ...] = (0.25, 0.5)
-    # Coefficient of variation of the local noise variance over the records above which the stages are read again with
-    # it [bayes_tails, outcomes].
-    uneven: float = 1.0
-    # Least noise variance in a column over its mean [convention: standard deviations that differ tenfold].
-    least_relative_noise: float = 0.01
     # Least residual standard deviation over A [outcomes: counts of few values, all of which may be on the curve].
     least_dispersion: float = 1e-3
     # Prior standard deviation of the skewness of outcomes [outcomes].
