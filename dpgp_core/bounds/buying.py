@@ -52,7 +52,7 @@ class Purchase:
 
     Args:
         epsilon: whole budget; that of one row if the mechanism protects single rows.
-        delta: the same.
+        delta: delta of this budget.
         share: share of mu^2 = 1 / s^2 that is spent on the bounds, from 0.01 to 0.5.
         unit: smallest size of an outcome that matters, for example a cent.
         outcome: description of the outcome. Bought bounds lie within its bounds.
@@ -265,7 +265,7 @@ def buy_bounds(
             ``y_bounds``.
         unit: declared and public smallest size of an outcome that matters, for example a cent.
         epsilon: whole budget.
-        delta: the same.
+        delta: delta of this budget.
         share: share of mu^2 that is spent on the bounds, from 0.01 to 0.5.
         log: whether logarithms will be measured, so that the bounds must be above 0.
         rng: None for a real measurement; a generator for a simulated one.

@@ -48,7 +48,7 @@ class DPGaussianProcessRegressor(Predicting):
 
     Args:
         epsilon: budget of one fit.
-        delta: the same.
+        delta: delta of this budget.
         y_bounds: public (low, high) to which outputs are clipped, declared without looking at them.
         x_box: public domain of the inputs: a pair (low, high) for all columns, or one for each. Two dates, such as
             ("2019-01-01", "2023-12-31"), declare a column of dates in a table of pandas.

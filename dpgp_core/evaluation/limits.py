@@ -180,7 +180,7 @@ def reached(
         X: inputs (n, D).
         X_test: test inputs (P, D).
         epsilon: budget.
-        delta: the same.
+        delta: delta of this budget.
         x_box: public (low, high) of each input.
         half_range: half the width of the bounds, in model units.
         worlds: number W >= 2 of simulated data sets.

@@ -140,7 +140,7 @@ class EachDraw(Sequence[Statistics]):
         """Return the statistics of one release, or a list of several. The guarantee is that of all together."""
         if isinstance(draw, slice):
             return [self[i] for i in range(len(self))[draw]]
-        public, promised = self.public, self.guarantee
+        public, whole = self.public, self.guarantee
         return Statistics(
             stages=tuple(self.stages(range(len(self))[draw])),
             X=public.X,
@@ -148,7 +148,7 @@ class EachDraw(Sequence[Statistics]):
             y_name=public.y_name,
             y_unit=public.y_unit,
             y_scale=public.y_scale,
-            guarantee=guarantee_fields(promised) | {"releases": promised.releases, "established": promised.established},
+            guarantee=guarantee_fields(whole) | {"releases": whole.releases, "established": whole.established},
         )
 
 
@@ -157,7 +157,7 @@ class Draws(NamedTuple):
 
     times: int
     rng: np.random.Generator | None
-    promise: Guarantee
+    guarantee: Guarantee
 
 
 NoiselessCurve = Callable[[], FloatArray]

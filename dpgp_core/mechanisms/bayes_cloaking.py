@@ -255,7 +255,7 @@ class BayesCloaking(BayesSettings, Mechanism):
             raise ValueError(f"the plan is for {other}; make it by plan_for() with these")
         check_columns(np.empty((1, len(plan.outcome.x_box))), X_test)
         check_codes(X_test, dataset.x_box, dataset.x_names)
-        filtered, (count, rng, promise) = plan.filtered.at(X_test), draws
+        filtered, (count, rng, guarantee) = plan.filtered.at(X_test), draws
         split = self.split(plan.outcome.kind, filtered.n)
         measured, predictions, statistics = list[Measured](), [], list[CellStatistics]()
         for _ in range(count):
@@ -268,7 +268,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         release = BayesRelease(
             X_test=X_test,
             samples=uncertainty.values,
-            guarantee=promise,
+            guarantee=guarantee,
             statistics=tuple(statistics),
             uncertainty=uncertainty,
             measured=tuple(measured),

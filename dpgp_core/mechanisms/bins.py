@@ -97,9 +97,9 @@ class BinMeans(Mechanism):
         release = Release(
             X_test=X_test,
             samples=samples,
-            guarantee=draws.promise,
+            guarantee=draws.guarantee,
             statistics=EachDrawOfBins(
-                public=dataset.public_part(), guarantee=draws.promise, z=(z,), mechanism=self, plan=plan, maps=maps
+                public=dataset.public_part(), guarantee=draws.guarantee, z=(z,), mechanism=self, plan=plan, maps=maps
             ),
             uncertainty=self.uncertainty(plan, dataset, X_test, maps[0], samples),
             noise_factor=maps[0] * self.noise_sds(plan, dataset),

@@ -97,7 +97,7 @@ class GaussianMechanism(Mechanism):
 
     Args:
         epsilon: budget of one release.
-        delta: the same.
+        delta: delta of this budget.
         calibration: "analytic" (exact, default) or "hall" (the formula of the papers, proven for epsilon <= 1).
         unproven: whether to allow "hall" for epsilon > 1. The guarantee is then marked as not established.
 
@@ -193,7 +193,7 @@ class GaussianMechanism(Mechanism):
         """See ``Mechanism``. This is the only step that depends on y, epsilon, delta and the noise."""
         if len(plan.stages) != len(self.stage_multipliers):
             raise ValueError(f"the plan must have {len(self.stage_multipliers)} stages; make it with this mechanism")
-        plan, (count, rng, promise) = self.mapped(plan, dataset), draws
+        plan, (count, rng, guarantee) = self.mapped(plan, dataset), draws
 
         def measure(stage: ClippedStage) -> FloatArray:
             if rng is None:
@@ -206,8 +206,8 @@ class GaussianMechanism(Mechanism):
         release = Release(
             X_test=X_test,
             samples=self.published(curve, dataset),
-            guarantee=promise,
-            statistics=self.recorded(plan, dataset, numbers, promise),
+            guarantee=guarantee,
+            statistics=self.recorded(plan, dataset, numbers, guarantee),
             uncertainty=self.uncertainty(plan, dataset, curve),
             noise_factor=dataset.output_range * last.noise_multiplier * last.plan.factor if len(stages) == 1 else None,
         )

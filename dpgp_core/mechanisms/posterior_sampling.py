@@ -169,7 +169,7 @@ class PosteriorSampling(Mechanism):
         release = PathRelease(
             X_test=X_test,
             samples=dataset.midpoint + half * values,
-            guarantee=draws.promise,
+            guarantee=draws.guarantee,
             statistics=(),
             uncertainty=NoInterval(reason="the spread of posterior paths is computed from private inputs"),
             noise_factor=NotPrivate(half * factor),

@@ -55,7 +55,7 @@ class SparseVariational(Mechanism):
 
     Args:
         epsilon: budget of one release.
-        delta: the same.
+        delta: delta of this budget.
         kernel: stationary prior covariance of f.
         noise_variance: variance of an output about f, in squared model units.
         Z: public inducing inputs, m rows of D numbers, in input units. Give either these or ``n_inducing``.
@@ -145,7 +145,7 @@ class SparseVariational(Mechanism):
         release = Release(
             X_test=X_test,
             samples=samples,
-            guarantee=draws.promise,
+            guarantee=draws.guarantee,
             statistics=released,
             uncertainty=uncertainty,
         )

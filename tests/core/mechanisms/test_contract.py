@@ -29,7 +29,7 @@ from tests.core.mechanisms.cases import CASES, OTHERS, PARAMETERS, WHOLE, X_TEST
 from tests.core.mechanisms.neighbours import allowed, at_the_ends, costs
 from tests.core.replay import assert_same
 
-STATEMENT = "this numbered simulation itself: it is for teaching"
+STATEMENT = "this simulated release itself: it is for teaching"
 KNOWN = {}
 DRAWS = 2  # enough to differ; over cells each plans its stages anew
 
