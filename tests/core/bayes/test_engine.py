@@ -7,14 +7,16 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dpgp_core.bayes import engine
 from dpgp_core.bayes.budget import split_budget
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
-from dpgp_core.bayes.engine import run
-from dpgp_core.bayes.filter import filter_of
+from dpgp_core.bayes.engine import run, run_stages
+from dpgp_core.bayes.filter import Filter, filter_of
 from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.readers import RecordReader
+from dpgp_core.bayes.residuals import thresholds_of_squares
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.noise import ZeroNoise
 from tests.core.tables import table
@@ -108,6 +110,37 @@ def test_strategies_and_widths_can_be_reused(filtered):
         np.testing.assert_array_equal(stage.B, other.B)
         assert stage.width == other.width
     np.testing.assert_array_equal(again.distances.B, first.distances.B)
+
+
+def test_the_first_stage_clips_to_the_bounds(filtered, monkeypatch):
+    """It has no curve yet. The widths of the others are planned."""
+    asked, planned = [], Filter.next_stage
+
+    def recorded(self, posterior, s, width, B=None):
+        asked.append(width)
+        return planned(self, posterior, s, width, B)
+
+    monkeypatch.setattr(Filter, "next_stage", recorded)
+    reader = RecordReader(data_of(np.sin(5 * X[:, 0])), filtered.columns, np.random.default_rng(0))
+    known = filtered.with_counts(public_counts(filtered.columns, X))
+    (first, *_), _ = run_stages(known, split_budget(S, "number", 3), reader)
+    assert asked == [math.inf, None, None]
+    assert ((first.low == -HALF) & (first.high == HALF)).all()
+
+
+def test_every_other_stage_has_far_thresholds(filtered, monkeypatch):
+    """The second stage identifies the variance with thresholds near the curve, the third one shows outliers."""
+    asked = []
+
+    def recorded(*arguments, far):
+        asked.append(far)
+        return thresholds_of_squares(*arguments, far=far)
+
+    monkeypatch.setattr(engine, "thresholds_of_squares", recorded)
+    reader = RecordReader(data_of(np.sin(5 * X[:, 0])), filtered.columns, np.random.default_rng(0))
+    known = filtered.with_counts(public_counts(filtered.columns, X))
+    run_stages(known, split_budget(S, "number", 5), reader)
+    assert asked == [False, True, False, True]
 
 
 # ---- Private inputs: counts and locations are measured too.
