@@ -78,7 +78,7 @@ class EQ(Stationary):
     """Exponentiated quadratic kernel, exp(-r^2 / 2): infinitely differentiable (Rasmussen & Williams 2006, eq. 4.9)."""
 
     def profile(self, r: FloatArray) -> FloatArray:
-        """exp(-r^2 / 2)."""
+        """Return exp(-r^2 / 2)."""
         return np.exp(-0.5 * r * r)
 
 
@@ -87,7 +87,7 @@ class Matern12(Stationary):
     """Exponential kernel, exp(-r): continuous, but nowhere differentiable (R&W eq. 4.18)."""
 
     def profile(self, r: FloatArray) -> FloatArray:
-        """exp(-r)."""
+        """Return exp(-r)."""
         return np.exp(-r)
 
 
@@ -96,7 +96,7 @@ class Matern32(Stationary):
     """Matern-3/2 kernel, (1 + a) exp(-a) with a = sqrt(3) r: once differentiable (R&W eq. 4.17)."""
 
     def profile(self, r: FloatArray) -> FloatArray:
-        """(1 + a) exp(-a), a = sqrt(3) r."""
+        """Return (1 + a) exp(-a), a = sqrt(3) r."""
         a = math.sqrt(3) * r
         return (1 + a) * np.exp(-a)
 
@@ -106,7 +106,7 @@ class Matern52(Stationary):
     """Matern-5/2 kernel, (1 + a + a^2/3) exp(-a) with a = sqrt(5) r: twice differentiable (R&W eq. 4.17)."""
 
     def profile(self, r: FloatArray) -> FloatArray:
-        """(1 + a + a^2/3) exp(-a), a = sqrt(5) r."""
+        """Return (1 + a + a^2/3) exp(-a), a = sqrt(5) r."""
         a = math.sqrt(5) * r
         return (1 + a + a * a / 3) * np.exp(-a)
 
@@ -126,7 +126,7 @@ class RationalQuadratic(Stationary):
         check_positive("alpha", self.alpha)
 
     def profile(self, r: FloatArray) -> FloatArray:
-        """(1 + r^2 / (2 alpha))^-alpha."""
+        """Return (1 + r^2 / (2 alpha))^-alpha."""
         return (1 + r * r / (2 * self.alpha)) ** -self.alpha
 
 

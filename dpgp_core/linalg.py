@@ -66,7 +66,7 @@ class Rows(Protocol):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, r)."""
+        """Shape (n, r)."""
         ...
 
     def __getitem__(self, index: Index) -> Rows | FloatArray:
@@ -97,7 +97,7 @@ class Columns:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(k, n)."""
+        """Shape (k, n)."""
         n, r = self.rows.shape
         return (r if self.transform is None else len(self.transform)), n
 
@@ -158,7 +158,7 @@ class FactoredMatrix:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(P, n)."""
+        """Shape (P, n)."""
         return len(self.left), self.rows.shape[0]
 
     def __len__(self) -> int:

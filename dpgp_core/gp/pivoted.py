@@ -40,7 +40,7 @@ class Features:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, r)."""
+        """Shape (n, r)."""
         return len(self.X), len(self.Z)
 
     def __getitem__(self, index: Index) -> Features:
@@ -70,7 +70,7 @@ class StoredFeatures:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, r)."""
+        """Shape (n, r)."""
         return self.features.shape
 
     def __getitem__(self, index: Index) -> Features | FloatArray:
@@ -78,7 +78,7 @@ class StoredFeatures:
         return self.V[index] if isinstance(index, slice) else self.features[index]
 
     def values(self) -> FloatArray:
-        """V (n, r)."""
+        """Return V (n, r)."""
         return self.V
 
 

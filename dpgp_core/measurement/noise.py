@@ -189,11 +189,11 @@ class ZeroNoise(np.random.Generator):
         super().__init__(np.random.PCG64(0))
 
     def standard_normal(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
-        """Zeros."""
+        """Return zeros."""
         return np.zeros(size)
 
     def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """Zeros."""
+        """Return zeros."""
         return np.zeros(size)
 
 
