@@ -28,7 +28,7 @@ if chosen.overlay:
         [
             Metric("Smallest error", in_words(best.error), best.title, text.help_of("Error")),
             Metric("Method of 2018", published, f"ε = {epsilon:g}"),
-            Metric("Error without privacy", plain, "nothing hidden", text.help_of("Without privacy")),
+            Metric("Error without privacy", plain, "no privacy noise", text.help_of("Without privacy")),
             Metric("ε for the target", words.least_epsilon(compared), f"error at most {in_words(target)}"),
         ]
     )

@@ -46,7 +46,7 @@ if setting.overlay:
             "lengthscale_choice",
             [
                 ("With little epsilon for the choice, is it better than a fixed guess?", {"selection_epsilon": 0.1}),
-                ("Strong privacy wants long lengthscales.", {"epsilon": 0.1}),
+                ("Strong privacy favours long lengthscales.", {"epsilon": 0.1}),
                 ("The same question on the map of London.", {"choice_dataset": "london_hexes"}),
             ],
         )

@@ -33,7 +33,9 @@ if view == "fits":
         pictures.chart(drawn, "sparse_fit", caption, public, numbers)
     if show:
         with right:
-            caption = "Do ranges hold what they say? Below the dotted line they are too narrow, above it too cautious."
+            caption = (
+                "Do ranges cover as often as they claim? Below the dotted line they are too narrow, above it too wide."
+            )
             pictures.chart(picture(sparse_view.calibration, fits), "sparse_calibration", caption)
 elif without is None:
     st.info("These figures compare with the true data: switch “True data shown” on in the sidebar to see them.")

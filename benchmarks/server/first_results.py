@@ -54,9 +54,9 @@ def _sizes(form: Any, arrays: Mapping[str, Any]) -> Iterator[float]:
 def rows(found: dict[str, Any]) -> Iterator[dict[str, object]]:
     """One row a result, once it is there; ``found`` is filled meanwhile."""
     before = beforehand.kept()
-    for wish in opening.wishes():
-        name, start = beforehand.name_of(wish.function, wish.settings), time.process_time()
-        new = wish.function(*wish.given, *wish.settings)
+    for request in opening.results():
+        name, start = beforehand.name_of(request.function, request.settings), time.process_time()
+        new = request.function(*request.given, *request.settings)
         seconds = time.process_time() - start
         changed = change(before[name], new) if name in before else math.inf
         found[name] = new if changed else before[name]  # of one that is as it was, the seconds that were measured stay

@@ -198,7 +198,7 @@ def _reproduction(card: Mapping[str, Any]) -> Rows:
         "python reproduce.py: compares the files and computes the values from the noisy numbers that were kept",
     )
     yield "Another release", "python reproduce.py table.csv, by the owner of the table: new noise, and spends again"
-    yield "All of it", "release.json holds what stands here, and all that is public besides"
+    yield "All of it", "release.json contains what is on this page, and everything else that is public"
     yield "Noise", card["noise"]
     yield "Software", ", ".join(f"{name} {version}" for name, version in software.items())
 
@@ -211,8 +211,8 @@ def _of_people(config: Mapping[str, Any]) -> Rows:
     if config["centiles"]:
         yield (
             "Centiles",
-            "what so many in a hundred further records stay below, if people scatter about the curve as the measured "
-            "distances to it say, in the shape of a normal or a gamma distribution",
+            "values below which so many in a hundred further records are, if outputs are distributed about the curve "
+            "with the measured residual variance, as a normal or a gamma distribution",
         )
 
 

@@ -27,7 +27,7 @@ from pages._ui.look import offers, text
 from pages._ui.look.controls import Menu, Slider, menu
 from pages._ui.look.offers import PATH_DELTAS, PATHS_RELEASED, path_controls
 from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish, ticked
-from pages._ui.look.settings import Settings, carried
+from pages._ui.look.settings import Settings, control
 from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import Metric
 from pages._ui.model import Design, Draw, Model, mechanism_of, usual
@@ -193,19 +193,19 @@ def _delta_fits(chosen: Any) -> None:
 class AttackSettings(Settings):
     """Sidebar of the attack page: target, budget, and settings of the attack."""
 
-    target: Target = carried(TARGET)
-    epsilon: float = carried(offers.EPSILON, when=_of_outputs)
-    delta: float = carried(offers.PROMISED, when=_of_outputs)
-    r: float = carried(_RIDGE, when=_of_paths)
-    sigma: float = carried(_SCALE, when=_of_paths)
-    paths: int = carried(replace(PATHS_RELEASED, key="attack_paths", section="Attack"), when=_of_paths)
-    path_delta: float = carried(
+    target: Target = control(TARGET)
+    epsilon: float = control(offers.EPSILON, when=_of_outputs)
+    delta: float = control(offers.PROMISED, when=_of_outputs)
+    r: float = control(_RIDGE, when=_of_paths)
+    sigma: float = control(_SCALE, when=_of_paths)
+    paths: int = control(replace(PATHS_RELEASED, key="attack_paths", section="Attack"), when=_of_paths)
+    path_delta: float = control(
         replace(offers.PROMISED, key="attack_delta", options=PATH_DELTAS, default=0.01, help=None, section="Attack"),
         when=_of_paths,
     )
-    trials: int = carried(lambda chosen: _SETS if _of_paths(chosen) else _RELEASES)
-    inputs: Inputs = carried(INPUTS, when=_of_paths)
-    overlay: bool = carried(offers.OVERLAY, below=_delta_fits)
+    trials: int = control(lambda chosen: _SETS if _of_paths(chosen) else _RELEASES)
+    inputs: Inputs = control(INPUTS, when=_of_paths)
+    overlay: bool = control(offers.OVERLAY, below=_delta_fits)
 
     @property
     def attack(self) -> PathAttack | OutputAttack:

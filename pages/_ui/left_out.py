@@ -22,7 +22,7 @@ from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.table import Dataset
 from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
-from pages._ui.work.cached import Wish
+from pages._ui.work.cached import Prefetch
 from pages._ui.work.jobs import Answer
 
 SEED = 1  # seed of simulated releases
@@ -121,7 +121,7 @@ def parts_of(get: Get, function: Callable[..., Any], budget: Budget) -> list[Any
     A page asks for one fold after another, while an idle process begins with the last one.
     """
     data, title, found = cached.dataset(budget.dataset), CATALOGUE[entry_of(budget)].title, []
-    cached.wish(*missing(function, budget))
+    cached.prefetch(*missing(function, budget))
     for index in range(FOLDS):
         part = get(f"Simulating {title}, part {index + 1} of {FOLDS}", function, budget, index, given=(data,))
         if part is None:
@@ -130,13 +130,13 @@ def parts_of(get: Get, function: Callable[..., Any], budget: Budget) -> list[Any
     return found
 
 
-def missing(function: Callable[..., Any], budget: Budget) -> Iterator[Wish]:
+def missing(function: Callable[..., Any], budget: Budget) -> Iterator[Prefetch]:
     """Yield the folds that are not computed yet, the last first; nothing if the errors are computed."""
     if function is simulated and cached.find(joined, budget) is not None:
         return
     for index in reversed(range(FOLDS)):
         if cached.find(function, budget, index) is None:
-            yield Wish(function, (budget, index), (cached.dataset(budget.dataset),))
+            yield Prefetch(function, (budget, index), (cached.dataset(budget.dataset),))
 
 
 def simulated_errors(budget: Budget, get: Get = cached.answer) -> Errors | None:
@@ -150,10 +150,10 @@ def simulated_errors(budget: Budget, get: Get = cached.answer) -> Errors | None:
     return found
 
 
-def opening_errors(budget: Budget) -> Wish:
+def opening_errors(budget: Budget) -> Prefetch:
     """Return these errors as a result to be computed in advance."""
     data = cached.dataset(budget.dataset)
-    return Wish(joined, (budget,), ([simulated(data, budget, index) for index in range(FOLDS)],))
+    return Prefetch(joined, (budget,), ([simulated(data, budget, index) for index in range(FOLDS)],))
 
 
 def without_privacy(name: str, *models: Model) -> float:
@@ -164,21 +164,21 @@ def without_privacy(name: str, *models: Model) -> float:
         models: models declared on the page, if any. The best of them counts if its error is smaller than that of the
             models of Bayes cloaking. Data of very many people are excluded, because there it is slow and never smaller.
     """
-    wish = opening(name, *models)
-    return float(cached.value(_DOING, wish.function, *wish.settings, given=wish.given))
+    request = opening(name, *models)
+    return float(cached.value(_DOING, request.function, *request.settings, given=request.given))
 
 
 def without_privacy_soon(name: str, *models: Model) -> float | None:
     """Return this error if it is ready soon; otherwise return None while the computation goes on."""
-    wish = opening(name, *models)
-    made = cached.soon(_DOING, wish.function, *wish.settings, given=wish.given)
+    request = opening(name, *models)
+    made = cached.soon(_DOING, request.function, *request.settings, given=request.given)
     return None if made is None else float(made.value)
 
 
-def opening(name: str, *models: Model) -> Wish:
+def opening(name: str, *models: Model) -> Prefetch:
     """Return this error as a result to be computed in advance."""
     declared = models if exhibit(name).cross_validated else ()
-    return Wish(_without_privacy, (name, declared), (cached.dataset(name),))
+    return Prefetch(_without_privacy, (name, declared), (cached.dataset(name),))
 
 
 def _without_privacy(data: Dataset, name: str, models: tuple[Model, ...]) -> float:

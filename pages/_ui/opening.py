@@ -14,12 +14,12 @@ from pages._ui.look import offers
 from pages._ui.model import Draw, usual
 from pages._ui.sparse import compute as sparse
 from pages._ui.sparse import view as sparse_view
-from pages._ui.work.cached import Wish
+from pages._ui.work.cached import Prefetch
 
 DRAW = Draw(epsilon=1.0, delta=offers.DELTA)
 
 
-def wishes() -> Iterator[Wish]:
+def results() -> Iterator[Prefetch]:
     """Yield all results that take more than half a second, for the settings with which pages open."""
     yield from compute.opening_curves()
     for menu in (offers.CURVE, offers.MAP):

@@ -49,7 +49,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     gate, page = gate_of_three, visit(gate_of_three, chromium, "kung_curves")
     move(page, "ε")
     unfold(page)
-    page.get_by_role("button", name="Draw again").click()
+    page.get_by_role("button", name="New noise").click()
     tool.settle(page)
     address, before = page.url, text(page)
     assert address.endswith("/kung_curves?epsilon=0.7&draw=2")
@@ -84,7 +84,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
     tool.settle(page)
     assert "At epsilon = 0.7" in text(page)
     unfold(page)
-    assert page.get_by_role("spinbutton", name="Draw number").input_value() == "2"
+    assert page.get_by_role("spinbutton", name="Number of the release").input_value() == "2"
     page.context.close()
 
 

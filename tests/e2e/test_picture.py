@@ -23,7 +23,7 @@ def test_another_epsilon_and_another_draw_are_drawn_on_the_same_axes(visit):
     moved = page.evaluate(CURVE)
     assert page.evaluate(f"{CHART}._fullLayout.yaxis.range") == axes
     unfold(page)
-    page.get_by_role("button", name="Draw again").click()
+    page.get_by_role("button", name="New noise").click()
     tool.settle(page)
     assert page.url.endswith("kung_curves?epsilon=0.7&draw=2")
     assert first != moved != page.evaluate(CURVE)

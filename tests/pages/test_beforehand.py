@@ -105,7 +105,7 @@ def test_what_is_written_is_read_back_as_is_all_of_the_file(tmp_path):
 
 def test_a_file_holds_no_code_and_no_class_of_others(tmp_path):
     with pytest.raises(TypeError, match="cannot hold function"):
-        beforehand.write([("x", opening.wishes)], tmp_path / "none.npz")
+        beforehand.write([("x", opening.results)], tmp_path / "none.npz")
     path = tmp_path / "results.npz"
     forms = {
         "theirs": {"class": ["subprocess", "Popen"], "fields": {"args": "true"}},
@@ -132,10 +132,10 @@ def test_it_is_what_would_be_computed_now(monkeypatch):
         monkeypatch.setitem(CATALOGUE, name, replace(CATALOGUE[name], simulated=draws))
     monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
     computed_now, shipped = set(), beforehand.kept()
-    for wish in opening.wishes():
-        name = beforehand.name_of(wish.function, wish.settings)
+    for request in opening.results():
+        name = beforehand.name_of(request.function, request.settings)
         assert name in shipped, "python -m benchmarks first_results"
-        now = wish.function(*wish.given, *wish.settings)
+        now = request.function(*request.given, *request.settings)
         assert change(shipped[name], now) < ROUNDING, f"{name}: python -m benchmarks first_results"
         computed_now.add(name)
     assert computed_now == set(shipped)

@@ -200,7 +200,7 @@ def test_a_release_of_every_contender_is_drawn_with_its_interval(name):
     figure = view.release(found, place, data, cloaking.curve_without_privacy(TOY_CONTEST.model.dataset), name)
     names = {trace.name for trace in figure.data}
     assert {"published curve", "true data", "without privacy"} <= names
-    assert ("where the curve is (95 %)" in names) == (found.curve is not None)
+    assert ("range for the curve (95 %)" in names) == (found.curve is not None)
     if found.curve is None:
         assert "It has no interval." in compute.caption(found, place, data, name, 20.0)
         return
@@ -228,7 +228,7 @@ def test_the_release_stands_beside_the_curves_and_in_the_link(open_page):
     assert {"published curve", "true data"} <= set(traces(app, 1))
     carried = traces(app)["Cloaking"]["customdata"]
     assert carried[contenders.CURVE_EPSILONS.index(2.0)] == ["cloaking", 2.0]
-    assert "draw number 1, to teach" in "".join(each.value for each in app.caption)
+    assert "simulated release 1, for teaching" in "".join(each.value for each in app.caption)
     app.selectbox(key="release_of").set_value("None").run()
     assert len(app.get("plotly_chart")) == 1
 

@@ -395,7 +395,7 @@ def test_figures_and_sentences_say_the_same(open_page, plan):
     assert numbers(drawn["with privacy"]["y"])[here] == pytest.approx(plan.error, rel=0.01)
     assert numbers(drawn["no budget buys"]["y"])[here] == pytest.approx(plan.unbuyable)
     metrics = {metric.label: metric.value for metric in app.metric}
-    for label, value in (("Expected error of the curve", plan.error), ("No budget buys", plan.unbuyable)):
+    for label, value in (("Expected error of the curve", plan.error), ("Remains at any budget", plan.unbuyable)):
         assert float(re.match(r"[\d.]+", metrics[label])[0]) == pytest.approx(value, rel=0.05)
 
 

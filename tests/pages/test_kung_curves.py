@@ -104,7 +104,7 @@ def test_draws_compose_on_screen_and_over_the_session(open_page):
     captions = "".join(c.value for c in app.sidebar.caption)
     # ours and the published curve beside it, at two budgets
     assert "4 separate real releases of the settings seen in this session" in captions
-    assert "hide nothing from someone who sees two" in captions
+    assert "two of them together hide nothing" in captions
 
 
 @pytest.mark.full
@@ -140,7 +140,7 @@ def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_b
     app = button.click().run()
     assert app.session_state["draws"] == variants.MANY == 20
     assert "draws=20" in app.sidebar.code[0].value
-    assert "20 example draws" in app.metric[3].delta
+    assert "20 simulated releases" in app.metric[3].delta
     for chart in (0, 1):
         data = json.loads(app.get("plotly_chart")[chart].proto.spec)["data"]
         lines = [trace for trace in data if trace.get("legendgroup") == figures.DRAWS]

@@ -80,10 +80,10 @@ def test_both_mechanisms_of_choice(seen):
 
 @pytest.mark.full
 def test_rows_arrive_one_after_the_other_and_the_last_is_the_whole(cold, monkeypatch):
-    wished = []
-    monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
+    requested = []
+    monkeypatch.setattr(cached, "prefetch", lambda *requests: requested.extend(requests))
     grown = list(compute.growing(GRID))
-    assert [wish.settings[0].lengthscale for wish in wished] == [2.0, 1.0, 0.5, 0.25]  # from the other end
+    assert [request.settings[0].lengthscale for request in requested] == [2.0, 1.0, 0.5, 0.25]  # from the other end
     assert [len(done.lengthscales) for done, _ in grown] == [2, 3, 4]
     data = load_dataset("toy_1d")
     whole = compute.score(

@@ -79,7 +79,7 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
         "At ε = 1 the curve is known to within",
         "ε = 1, δ = 1e-5. !Kung heights",
         "height by age",
-        "example draw 1",
+        "simulated release 1",
         "95 %",
         "ε = 1",
         "δ = 1e-5",

@@ -132,7 +132,7 @@ def test_numbered_draws_are_called_what_they_are(open_page):
     app.select_slider(key="epsilon").set_value("2" if "2" in app.select_slider(key="epsilon").options else 2)
     said = said_in_sidebar(app.run())
     assert "pictures seen" not in said
-    assert "hide nothing from someone who sees two" in said
+    assert "two of them together hide nothing" in said
     # two settings at epsilon 1 and 2, and the published method at both (Hall's formula, mu = 1 / its multiplier)
     found = float(re.search(r"would cost ε = ([\d.]+) at", said)[1])
     hall = sum(noise_multiplier(epsilon, 0.01, "hall", unproven=True) ** -2 for epsilon in (1, 2))

@@ -212,13 +212,13 @@ def test_another_model_reads_what_was_simulated(monkeypatch):
 @pytest.mark.full
 @pytest.mark.usefixtures("cold")
 def test_a_page_has_people_left_out_before_it_draws(monkeypatch, open_page):
-    wishes = []
-    monkeypatch.setattr(cached, "wish", lambda *some: wishes.extend(some))
+    requests = []
+    monkeypatch.setattr(cached, "prefetch", lambda *some: requests.extend(some))
     for page in ("kung_curves", "london_noise_map"):
         for overlay in ("false", "true"):
-            wishes.clear()
+            requests.clear()
             open_page(page, overlay=overlay, mechanism="bayes")
-            begun = bool(wishes) and wishes[0].function is left_out.simulated
+            begun = bool(requests) and requests[0].function is left_out.simulated
             assert begun == (overlay == "true")
 
 

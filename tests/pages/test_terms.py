@@ -152,7 +152,8 @@ def in_sight(block):
 
 
 def test_the_glossary_of_the_pages_has_the_main_terms():
-    for term in ("Error", "Without privacy", "Example draw", "Privacy noise", "Spread of people", "Method of 2018"):
+    terms = "Error", "Without privacy", "Simulated release", "Privacy noise", "Spread of people", "Method of 2018"
+    for term in terms:
         assert term in text.TERMS
 
 

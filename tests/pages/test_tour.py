@@ -274,7 +274,7 @@ def test_outcomes_are_moving_draws(seen):
 def test_the_page_of_questions_names_pages_and_controls_that_exist(seen):
     said = (Path(ROOT) / "docs/questions.md").read_text(encoding="utf-8")
     sliders = [each.label for each in seen("kung_curves", mechanism="refined").slider]
-    for label in ("A person's age", "How near must it be?"):
+    for label in ("A person's age", "Largest acceptable difference"):
         assert label in said
         assert any(each.startswith(label) for each in sliders)
     assert "Two releases: share of the first" in said

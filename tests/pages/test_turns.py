@@ -15,7 +15,7 @@ from pages._ui.compare.compute import concerning
 from pages._ui.model import Model
 from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
-from pages._ui.work.cached import Ahead, Wish
+from pages._ui.work.cached import Ahead, Prefetch
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.workers import SLOW_SECONDS, QueuedTask, TaskQueue, Workers
 from tests.pages.work import MovedOn, beat, refuse_ahead, scaled, tell, until_told
@@ -224,16 +224,16 @@ def ahead(jobs):
 @pytest.mark.full
 def test_wishes_come_true_the_latest_page_first_and_a_bad_one_is_forgotten(jobs, ahead, tmp_path):
     folder = str(tmp_path)
-    ahead.wish([Wish(beat, (folder, 0.0), ())])
-    wait_until(lambda: jobs.find(beat, folder, 0.0) is not None, "the wish")
-    ahead.wish([Wish(refuse_ahead, (1.0,), ()), Wish(beat, (folder, 0.1), ())])
-    wait_until(lambda: jobs.find(beat, folder, 0.1) is not None, "the wish after the bad one")
+    ahead.prefetch([Prefetch(beat, (folder, 0.0), ())])
+    wait_until(lambda: jobs.find(beat, folder, 0.0) is not None, "the request")
+    ahead.prefetch([Prefetch(refuse_ahead, (1.0,), ()), Prefetch(beat, (folder, 0.1), ())])
+    wait_until(lambda: jobs.find(beat, folder, 0.1) is not None, "the request after the bad one")
 
 
 @pytest.mark.full
 def test_who_waits_comes_before_all_wishes(jobs, ahead, tmp_path):
-    ahead.wish([Wish(beat, (str(tmp_path), 3600.0), ())])
-    wait_until((tmp_path / "process").exists, "the wish to begin")
+    ahead.prefetch([Prefetch(beat, (str(tmp_path), 3600.0), ())])
+    wait_until((tmp_path / "process").exists, "the request to begin")
     assert jobs.get(tell, str(tmp_path), "urgent").computed  # there is one process, and it was given up
     assert jobs.find(beat, str(tmp_path), 3600.0) is None
 
@@ -243,28 +243,32 @@ def test_the_servers_own_visits_ask_for_nothing_next(jobs, ahead, monkeypatch, t
     asks = [WARM_UP + "x"]
     monkeypatch.setattr(cached, "_ahead", [ahead])
     monkeypatch.setattr(cached, "_visitor", lambda: asks[0])
-    cached.wish(Wish(tell, (str(tmp_path), "of the warm-up"), ()))
+    cached.prefetch(Prefetch(tell, (str(tmp_path), "of the warm-up"), ()))
     asks[0] = "a visitor"
-    cached.wish(Wish(tell, (str(tmp_path), "of a visitor"), ()))
-    wait_until(lambda: jobs.find(tell, str(tmp_path), "of a visitor") is not None, "the wish")
+    cached.prefetch(Prefetch(tell, (str(tmp_path), "of a visitor"), ()))
+    wait_until(lambda: jobs.find(tell, str(tmp_path), "of a visitor") is not None, "the request")
     assert jobs.find(tell, str(tmp_path), "of the warm-up") is None
 
 
 @pytest.mark.full
 def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold, monkeypatch):
-    wished: list[Wish] = []
-    monkeypatch.setattr(cached, "wish", lambda *wishes: wished.extend(wishes))
+    requested: list[Prefetch] = []
+    monkeypatch.setattr(cached, "prefetch", lambda *requests: requested.extend(requests))
     contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 1e-5, 10, 6)
     compute.curve(contest, "cloaking")
     compute.foresee(contest, ["cloaking", "bayes"])
     here = concerning(contest, "bayes")
     budgets = [contenders.budget_of(here, "bayes", epsilon) for epsilon in reversed(contenders.CURVE_EPSILONS)]
     every = [(budget, index) for index in (4, 3, 2, 1, 0) for budget in budgets]
-    assert [wish.settings for wish in wished[: len(every)]] == every
+    assert [request.settings for request in requested[: len(every)]] == every
     others = [concerning(each, "cloaking") for each in compute.neighbours(contest)]
-    assert [wish.settings[0] for wish in wished if wish.function is contenders.curve] == others
+    assert [request.settings[0] for request in requested if request.function is contenders.curve] == others
     assert [each.delta for each in others] == [1e-4, 1e-6, 1e-5, 1e-5]
-    assert {wish.settings[0].delta for wish in wished if wish.function is left_out.simulated} == {1e-6, 1e-5, 1e-4}
+    assert {each.settings[0].delta for each in requested if each.function is left_out.simulated} == {
+        1e-6,
+        1e-5,
+        1e-4,
+    }
 
 
 # ---- A page begins without what is not there soon.

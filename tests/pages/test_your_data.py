@@ -118,7 +118,7 @@ def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
     assert not controls(app, "degrees")
     app = declare(app, box_high_lat=51.8)
     assert controls(app, "degrees")[0].options == [
-        "None: they are no degrees",
+        "No",
         "lon is east, lat is north",
         "lat is east, lon is north",
     ]
@@ -139,7 +139,7 @@ def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
 def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):
     app = declared(open_page, "age,height\n" + "\n".join(f"{5 + 60 * i / 1600},{100 + i % 7}" for i in range(1600)))
     assert "1,600 rows read." in page_text(app)
-    assert "go through a low-rank form of the model: rank " in page_text(app)
+    assert "a low-rank form of the model is used: rank " in page_text(app)
 
 
 def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):

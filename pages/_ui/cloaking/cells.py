@@ -100,7 +100,7 @@ def note(overlay: bool) -> str:
     """Return what the columns of the table mean."""
     meaning = (
         "Privacy noise: how far the published price is from the one that would be published without noise, at most, in "
-        "95 of 100 releases. The uncertainty also counts what few sales leave open."
+        "95 of 100 releases. The uncertainty is also larger where there are few sales."
     )
     return meaning + (f" {words.OVERLAY_NOTE}" if overlay else "")
 

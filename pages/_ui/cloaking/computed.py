@@ -24,7 +24,7 @@ from pages._ui.look.controls import HERE, Menu, menu
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
-from pages._ui.work.cached import Wish
+from pages._ui.work.cached import Prefetch
 
 
 def scene(name: str) -> Scene:
@@ -115,7 +115,7 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Predi
 def _run_staged(model: Model, design: Design, draw: Draw, given: Given, fit: Predictive) -> Result:
     """Return a release of Bayes cloaking. Its numbers depend on the budget, but not on the model that reads them."""
     budget = Budget(model.dataset, draw.epsilon, draw.delta)
-    numbers = tuple(first_numbers(budget, number) for number in _wished(budget, draw))
+    numbers = tuple(first_numbers(budget, number) for number in _prefetched(budget, draw))
     read = {"given": (*given, numbers)}
     samples, intervals = cached.value("Reading the numbers", staged.curves, budget, draw, model, **read)
     return Result(
@@ -140,13 +140,13 @@ def first_numbers(budget: Budget, number: int) -> Numbers:
     return cached.value(doing, staged.measure, budget, number, given=(data,))
 
 
-def _wished(budget: Budget, draw: Draw) -> range:
+def _prefetched(budget: Budget, draw: Draw) -> range:
     """Return the numbers of all simulated releases. An idle process begins with the last while a page asks for the
     first.
     """
     every, data = range(draw.seed, draw.seed + draw.draws), cached.dataset(budget.dataset)
     absent = (each for each in reversed(every[1:]) if cached.find(staged.measure, budget, each) is None)
-    cached.wish(*(Wish(staged.measure, (budget, number), (data,)) for number in absent))
+    cached.prefetch(*(Prefetch(staged.measure, (budget, number), (data,)) for number in absent))
     return every
 
 
@@ -226,7 +226,7 @@ def _errors_by(get: Get, model: Model, design: Design, draw: Draw) -> FloatArray
         budget = Budget(model.dataset, draw.epsilon, draw.delta)
         found = _errors_in_stages(get, budget, model)
         if found is not None:
-            cached.wish(*(wish for each in _likely(budget) for wish in left_out.missing(left_out.simulated, each)))
+            cached.prefetch(*(fold for each in _likely(budget) for fold in left_out.missing(left_out.simulated, each)))
         return found
     design = replace(design, focus="records")
     last = (_errors, model, design, replace(draw, draws=1, seed=SEED))
@@ -257,17 +257,17 @@ def _foresee(model: Model, design: Design, draw: Draw) -> None:
     """Let an idle process begin with the people left out while the page computes something else."""
     if design.in_stages:
         function = left_out.simulated if model == usual(model.dataset) else left_out.numbers
-        cached.wish(*left_out.missing(function, Budget(model.dataset, draw.epsilon, draw.delta)))
+        cached.prefetch(*left_out.missing(function, Budget(model.dataset, draw.epsilon, draw.delta)))
         return
     design = replace(design, focus="records")
     if cached.find(_errors, model, design, replace(draw, draws=1, seed=SEED)) is None:
-        cached.wish(Wish(_hold, (model, design), (cached.dataset(model.dataset),)))
+        cached.prefetch(Prefetch(_hold, (model, design), (cached.dataset(model.dataset),)))
 
 
-def opening(name: str) -> Iterator[Wish]:
+def opening(name: str) -> Iterator[Prefetch]:
     """Yield the slow results with which a page opens for a data set, besides its errors."""
     if exhibit(name).scene == "curve":
-        yield Wish(staged.without_privacy, (name,), (cached.dataset(name), scene(name)))
+        yield Prefetch(staged.without_privacy, (name,), (cached.dataset(name), scene(name)))
 
 
 def _likely(budget: Budget) -> list[Budget]:

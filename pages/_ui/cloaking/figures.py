@@ -306,7 +306,7 @@ def _nearness(result: Result, x: float, chart: Growth, plain: Growth | None) -> 
     """
     data = result.dataset
     most = text.round_step(data.output_range / 4)
-    step, label = most / _STEPS, f"How near must it be? [{data.y_unit}]"
+    step, label = most / _STEPS, f"Largest acceptable difference [{data.y_unit}]"
     look: Any = {"format": "%.3g", "width": 320, "section": HERE}
     tolerance = settings.value_of(Range(f"within_{data.name}", label, most / 4, step, most, step, **look))
     of = "one without privacy" if result.intervals.noise is not None else "true one"
@@ -352,7 +352,7 @@ def public_growth(
 def about(result: Result, shows: str) -> About:
     """Return the description of a release for its export figure."""
     first, count = result.draw.seed, result.draw.draws
-    drawn = f"example draw {first}" if count == 1 else f"example draws {first} to {first + count - 1}"
+    drawn = f"simulated release {first}" if count == 1 else f"simulated releases {first} to {first + count - 1}"
     made = f"{offers.MECHANISM.titles[result.design.mechanism]}, {drawn}"
     finding = words.finding(result)
     return pictured.of_release(result.dataset, result.guarantee, made, shows, finding=finding)

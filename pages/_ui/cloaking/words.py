@@ -72,7 +72,7 @@ def uncertainty(*some: Result) -> Uncertain:
     if any(noise is None for noise in noises):
         return Uncertain(
             "The curve is within",
-            f"Half of the range where the curve is ({_LEVEL} %), for a typical person. Privacy noise is included.",
+            f"Half of the {_LEVEL} % range for the curve, for a typical person. Privacy noise is included.",
             f"the curve is within **{{}}** of the published one, in {_LEVEL} of 100 cases",
             tuple(at_records(each, each.intervals.curve.half) for each in some),
         )
@@ -114,7 +114,7 @@ def predicts(ours: Result, errors: HeldOutErrors) -> str:
 def release_metrics(ours: Result, beside: Result | None, errors: HeldOutErrors | None) -> list[Metric]:
     """Return the metrics of a release, compared with the one next to it; errors only with the overlay."""
     guarantee, uncertain, other = ours.guarantee, uncertainty(ours), f"in {_LEVEL} of 100 releases"
-    draws = f"{guarantee.releases} example draw{'s' if guarantee.releases > 1 else ''}"
+    draws = f"{guarantee.releases} simulated release{'s' if guarantee.releases > 1 else ''}"
     if beside is not None and not beside.design.in_stages:
         uncertain = uncertainty(ours, beside)
         other = f"{name_of(beside.design)}: ±\u00a0{size(ours, uncertain.halves[1])}"

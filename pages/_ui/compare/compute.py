@@ -38,7 +38,7 @@ from pages._ui.left_out import FOLDS, without_privacy
 from pages._ui.look import offers, text
 from pages._ui.model import Budget, Model, usual
 from pages._ui.work import cached, engine
-from pages._ui.work.cached import Wish
+from pages._ui.work.cached import Prefetch
 
 _MANY = max(entry.simulated for entry in CONTENDERS.values())  # simulated releases of quick methods
 
@@ -185,7 +185,7 @@ def limits(contest: Contest) -> Possible:
     data, function, every = dataset(contest), contenders.possible_at, list[contenders.Bounds]()
     settings = [(contest.model, contest.delta, epsilon) for epsilon in contenders.EPSILONS]
     absent = [each for each in reversed(settings) if cached.find(function, *each) is None]
-    cached.wish(*(Wish(function, each, (data,)) for each in absent))  # an idle process begins with the last one
+    cached.prefetch(*(Prefetch(function, each, (data,)) for each in absent))  # an idle process begins with the last one
     for each in settings:
         doing = f"Asking what is possible under the prior, {len(every) + 1} of {len(settings)}"
         every.append(cached.value(doing, function, *each, given=(data,)))
@@ -207,14 +207,14 @@ def opened() -> list[Contest]:
 LESSON_DELTA = 0.01  # to which Compare's first lesson leads
 
 
-def opening_curves() -> Iterator[Wish]:
+def opening_curves() -> Iterator[Prefetch]:
     """Yield the complete curves of these contests, and those of Bayes cloaking for all data sets and at the delta of a
     lesson.
     """
     for contest in opened():
         for name in BY_WAIT:
             if not _budgets(contest, name):
-                yield Wish(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
+                yield Prefetch(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
     names = [each.name for each in EXHIBITS.values() if each.cross_validated]
     for name, delta in [*((name, offers.DELTA) for name in names), (names[0], LESSON_DELTA)]:
         for epsilon, protects in product(CURVE_EPSILONS, get_args(Protects)):
@@ -226,7 +226,7 @@ def foresee(contest: Contest, names: Sequence[str]) -> None:
     ahead: dict[tuple[Contest, str], None] = {}  # in order, each once
     for each in (contest, *neighbours(contest)):
         ahead |= {(concerning(each, name), name): None for name in names}
-    cached.wish(*(wish for each in ahead if _whole(*each) is None for wish in _wishes(*each)))
+    cached.prefetch(*(request for each in ahead if _whole(*each) is None for request in _requests(*each)))
 
 
 def neighbours(contest: Contest) -> list[Contest]:
@@ -239,18 +239,18 @@ def neighbours(contest: Contest) -> list[Contest]:
     ]
 
 
-def _wishes(concern: Contest, name: str) -> Iterator[Wish]:
+def _requests(concern: Contest, name: str) -> Iterator[Prefetch]:
     given = (dataset(concern),)
     if not is_slow(name):
-        yield Wish(contenders.curve, (concern, name), given)
+        yield Prefetch(contenders.curve, (concern, name), given)
         return
     budgets = _budgets(concern, name)
     for index in reversed(range(FOLDS)):  # a page that waits begins with the first, so that they meet half way
         if not budgets:
-            yield Wish(contenders.piece, (concern, name, index), given)
+            yield Prefetch(contenders.piece, (concern, name, index), given)
         for budget in reversed(budgets):
             if cached.find(left_out.simulated, budget, index) is None:
-                yield Wish(left_out.simulated, (budget, index), given)
+                yield Prefetch(left_out.simulated, (budget, index), given)
 
 
 SEED = 1  # number of the simulated release
@@ -302,7 +302,7 @@ def cells(release: Drawn, scene: Scene, dataset: Dataset) -> pd.DataFrame:
 def caption(release: Drawn, scene: Scene, dataset: Dataset, name: str, epsilon: float) -> str:
     """Return the caption of the picture of one simulated release."""
     title = CONTENDERS[name].title
-    note = f"One release of all records by {title} at ε = {epsilon:g}: draw number {SEED}, to teach."
+    note = f"One release of all records by {title} at ε = {epsilon:g}: simulated release {SEED}, for teaching."
     if release.curve is None:
         note += " It has no interval."
     elif scene.labels is not None:

@@ -347,9 +347,9 @@ def caption() -> str:
 
 DRAWS, PEERS_SEED = 60, 1
 NOTE = (
-    f"What one might otherwise pick, at the same epsilon and delta; inputs are hidden too. Mean error of {DRAWS} draws "
-    "with the degree, or the number of bins, that turned out best here. Nobody can choose it so well, for looking is "
-    "not private. AdaSSP: Wang 2018."
+    f"Other common methods at the same epsilon and delta; they hide inputs too. Each error is the mean over {DRAWS} "
+    "releases with the degree, or the number of bins, that is best here. In practice nobody can choose it so well, "
+    "because choosing by the true data is not private. AdaSSP: Wang 2018."
 )
 
 

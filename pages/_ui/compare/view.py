@@ -51,7 +51,7 @@ from pages._ui.look.plots import (
     named_lines,
     ticked,
 )
-from pages._ui.look.settings import carried
+from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, delta_fits, kernels
 from pages._ui.look.text import Metric
 from pages._ui.model import Model
@@ -85,14 +85,14 @@ LIMITS = Switch(
 class CompareSettings(Promise):
     """Sidebar of the comparison: shared settings, and whether all methods are drawn."""
 
-    dataset: str = carried(DATASET, below=delta_fits)
-    kernel: str = carried(lambda chosen: replace(kernels(chosen), section="Model"))
-    lengthscale: float = carried(lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"))
-    noise: float = carried(offers.NOISE)
-    every: bool = carried(
+    dataset: str = control(DATASET, below=delta_fits)
+    kernel: str = control(lambda chosen: replace(kernels(chosen), section="Model"))
+    lengthscale: float = control(lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"))
+    noise: float = control(offers.NOISE)
+    every: bool = control(
         Switch("all_methods", "All methods in the picture", help="The table always has all.", section=_METHODS)
     )
-    bins: int = carried(
+    bins: int = control(
         Slider(
             "bins",
             "Bins along each input",
@@ -102,7 +102,7 @@ class CompareSettings(Promise):
             section=_METHODS,
         )
     )
-    inducing: int = carried(
+    inducing: int = control(
         Slider(
             "inducing",
             "Inducing inputs",
@@ -112,7 +112,7 @@ class CompareSettings(Promise):
             section=_METHODS,
         )
     )
-    overlay: bool = carried(offers.OVERLAY)
+    overlay: bool = control(offers.OVERLAY)
 
     @property
     def contest(self) -> Contest:
@@ -262,7 +262,7 @@ def release(drawn: Drawn, scene: Scene, dataset: Dataset, nonprivate: FloatArray
     """
     along = drawn.rows >= scene.records
     x, line, figure = scene.X_test[drawn.rows[along], 0], _line(name), go.Figure()
-    bands = ((drawn.outputs, 0.12, "range for one more person"), (drawn.curve, 0.28, "where the curve is"))
+    bands = ((drawn.outputs, 0.12, "range for one more person"), (drawn.curve, 0.28, "range for the curve"))
     for ends, opacity, of in bands:
         if ends is not None:
             low, high = ends[:, along]
@@ -291,7 +291,7 @@ def _release(contest: Contest, name: str, epsilon: float) -> None:
     drawn = compute.release(contest, name, epsilon)
     caption = compute.caption(drawn, scene, data, name, epsilon)
     guarantee = contender(contest, name, epsilon).guarantee
-    made = f"{CONTENDERS[name].title}, example draw {compute.SEED}"
+    made = f"{CONTENDERS[name].title}, simulated release {compute.SEED}"
     finding = compute.finding(drawn, scene, data, epsilon)
     about = pictured.of_release(data, guarantee, made, caption, finding=finding)
     st.header(f"{CONTENDERS[name].title}, ε = {epsilon:g}")

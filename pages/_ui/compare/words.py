@@ -51,8 +51,8 @@ def table(compared: Compared, pinned: Compared | None) -> pd.DataFrame:
                 **errors,
                 f"± standard error [{unit}]": float(f"{scale.convert(wider) - scale.convert(curve.mean[at]):.2g}"),
                 "draws": curve.errors.shape[1],
-                f"10 % of draws below [{unit}]": scale.rounded(low),
-                f"90 % of draws below [{unit}]": scale.rounded(high),
+                f"10 % of releases below [{unit}]": scale.rounded(low),
+                f"90 % of releases below [{unit}]": scale.rounded(high),
                 f"95 % interval, ± [{unit}]": scale.rounded(curve.half_width[at]),
                 f"95 % interval score, ± [{unit}]": scale.rounded(curve.half_score[at]),
                 "seconds": round(curve.seconds, 4),
@@ -183,7 +183,8 @@ _FEWER = ", ".join(f"{CONTENDERS[name].title} {draws}" for name, draws in _DRAWS
 NOT_PRIVATE = "Errors are computed from true data, so they are not private."
 TABLE_NOTE = (
     f"{NOT_PRIVATE} ★: no other method that keeps its promise has a smaller error and "
-    "protects as much. ± standard error: of the mean over the draws. Interval score: half the width of the range for "
+    "protects as much. ± standard error: of the mean over simulated releases. Interval score: half the width of the "
+    "range for "
     "one more person, plus 20 times how far people fall outside it. Smaller is better. Bands of the "
     "figure hold 80 % of simulated releases. Choosing by looking at this table is not private."
 )
@@ -210,7 +211,7 @@ EXPLANATION = [
         "root is well defined",
     ),
     ("Seconds", "one fit and one release where it was worked out, folds averaged"),
-    ("Bins", "regular over the public box; an empty bin says the midpoint of the bounds"),
+    ("Bins", "regular over the public box; an empty bin is given the midpoint of the bounds"),
     ("Inducing inputs", "k-means on the public inputs, seed fixed"),
     ("Delta", "the bins have none (delta = 0), the others that of the sidebar"),
     ("Refined cloaking", "clips residuals at a public bound; its guarantee composes two releases"),

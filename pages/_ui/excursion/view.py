@@ -23,7 +23,7 @@ from pages._ui.look.about import About
 from pages._ui.look.controls import HERE, SIDE, TOP, Slider, menu
 from pages._ui.look.offers import PATH_DELTAS, RIDGES, path_controls
 from pages._ui.look.pictures import Public, as_it_is
-from pages._ui.look.settings import Settings, carried
+from pages._ui.look.settings import Settings, control
 from pages._ui.look.text import Metric, at_most
 from pages._ui.work import cached
 
@@ -68,16 +68,16 @@ def _find(_: Any) -> None:
 class ExcursionSettings(Settings):
     """Whole sidebar, and the tabs above the figure: data, release, whether the overlay is on."""
 
-    study: str = carried(STUDY)
-    epsilon: float = carried(offers.EPSILON)
-    delta: float = carried(
+    study: str = control(STUDY)
+    epsilon: float = control(offers.EPSILON)
+    delta: float = control(
         replace(offers.PROMISED, key="path_delta", options=PATH_DELTAS, default=1e-4, help=None, section=SIDE)
     )
-    lengthscale: float = carried(_length)
-    threshold: float = carried(_threshold)
-    overlay: bool = carried(offers.OVERLAY)
-    paths: int = carried(offers.PATHS_RELEASED)
-    eta: float = carried(
+    lengthscale: float = control(_length)
+    threshold: float = control(_threshold)
+    overlay: bool = control(offers.OVERLAY)
+    paths: int = control(offers.PATHS_RELEASED)
+    eta: float = control(
         Slider(
             "eta",
             "η: added prior noise",
@@ -87,9 +87,9 @@ class ExcursionSettings(Settings):
             section="Paths",
         )
     )
-    ridge: float = carried(_ridge, below=_find)
-    noise: float = carried(_noise, when=lambda chosen: bool(STUDIES[chosen.study].noises))
-    number: int = carried(replace(offers.DRAW, section="Paths"))
+    ridge: float = control(_ridge, below=_find)
+    noise: float = control(_noise, when=lambda chosen: bool(STUDIES[chosen.study].noises))
+    number: int = control(replace(offers.DRAW, section="Paths"))
 
     @cached_property
     def release(self) -> View:
@@ -173,7 +173,7 @@ def overlap_alt(found: Findings) -> str:
 
 OVERLAP = "How much of the area releases find. Left of the dotted line, colouring everything would be better."
 CURVE = "Two releases against the threshold: a published path, and Bayes cloaking."
-CURVE_WITH_TRUTH = f"{CURVE} Beside them is the truth, and what is known without privacy."
+CURVE_WITH_TRUTH = f"{CURVE} The truth, and the estimate without privacy, are drawn too."
 SETS = "Where each of them is above the threshold."
 SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, red is false."
 FIELD = "Share of published paths above the threshold. The boundary of Bayes cloaking is dashed."
@@ -207,7 +207,7 @@ def metrics(found: Findings) -> list[Metric]:
         hall = f"Hall {text.number(float(np.median(explored.hall_iou)))}"
     return [
         spent,
-        Metric("IoU, one path", f"{middle:.2f}", f"half of all: {low:.2f} to {high:.2f}; {hall}", IOU_HELP),
+        Metric("IoU, one path", f"{middle:.2f}", f"middle half: {low:.2f} to {high:.2f}; {hall}", IOU_HELP),
         Metric("IoU, Bayes cloaking", overlap_of_bayes(found), "at the ε of one path"),
         Metric(
             "IoU without privacy",
@@ -323,7 +323,7 @@ def _map(found: Findings, numbers: pd.DataFrame) -> None:
 
 
 def _about(explored: Explored, shows: str) -> About:
-    made = f"{_paths(explored, kind='posterior ')}, example draw"
+    made = f"{_paths(explored, kind='posterior ')}, simulated release"
     epsilon = at_most(explored.guarantee.budget.epsilon)
     finding = f"Where the threshold is exceeded, by {_paths(explored, kind='posterior ')} at ε = {epsilon}"
     return pictured.of_release(explored.dataset, explored.guarantee, made, shows, finding=finding)

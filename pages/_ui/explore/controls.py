@@ -25,7 +25,7 @@ from pages._ui.explore.statistic import (
 )
 from pages._ui.look import offers, settings
 from pages._ui.look.controls import HERE, SIDE, TOP, Menu, Slider, menu
-from pages._ui.look.settings import Settings, carried
+from pages._ui.look.settings import Settings, control
 from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import plain, round_step
 from pages._ui.work import cached, waiting
@@ -55,7 +55,7 @@ ALL_GROUPS = "All groups"
 _READING = "Reading"
 AVERAGED = menu("Lengthscale", "explore_model", {"average": "Average of all", "one": "One that I choose"})
 OF: Menu[IntervalTarget] = menu(
-    "Range for", "explore_of", {"function": "Where the curve is", "outputs": "One more person"}, section=_READING
+    "Range for", "explore_of", {"function": "The curve", "outputs": "One more person"}, section=_READING
 )
 NOISE: Menu[str] = menu(
     "Spread of people",
@@ -68,7 +68,7 @@ _SHARE = Slider(
     "Lengthscale [% of the domain]",
     25,
     SHARES,
-    help="Change it as often as you like. The data are not looked at again.",
+    help="Change it as often as you like. The data are not read again.",
 )
 _POINTS = Slider(
     "explore_points", "Points of the grid", 200, POINTS, help="New points cost nothing either.", section=_READING
@@ -89,17 +89,17 @@ def _share(chosen: Any) -> Slider[float]:
 class ExploreSettings(Settings):
     """Sidebar: the release, and the settings with which it is read."""
 
-    epsilon: float = carried(offers.EPSILON, when=_is_example)
-    delta: float = carried(offers.PROMISED, when=_is_example)
-    example: str = carried(
+    epsilon: float = control(offers.EPSILON, when=_is_example)
+    delta: float = control(offers.PROMISED, when=_is_example)
+    example: str = control(
         EXAMPLE, when=_is_example, below=lambda chosen: delta_fits(chosen, cached.dataset(chosen.example).n)
     )
-    number: int = carried(replace(offers.DRAW, help="Which example draw."), when=_is_example)
-    averaged: str = carried(AVERAGED)
-    share: float = carried(_share)
-    kernel: str = carried(replace(offers.KERNEL, section=_READING))
-    noise: str = carried(NOISE)
-    points: int = carried(_POINTS)
+    number: int = control(replace(offers.DRAW, help="Which simulated release."), when=_is_example)
+    averaged: str = control(AVERAGED)
+    share: float = control(_share)
+    kernel: str = control(replace(offers.KERNEL, section=_READING))
+    noise: str = control(NOISE)
+    points: int = control(_POINTS)
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _choose_source() -> None:
             _upload()
         upload = EXPLORED.find()
         if upload is None:
-            st.caption(":material/school: Shown: an example draw.")
+            st.caption(":material/school: Shown: a simulated release.")
         else:
             st.caption(f":material/folder_zip: Shown: {plain(upload.name)}. It is kept in this session only.")
             st.button("Back to the example", on_click=_back, width="stretch")

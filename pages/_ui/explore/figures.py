@@ -35,7 +35,7 @@ from pages._ui.look.plots import (
 from pages._ui.look.text import number, plain
 
 LEVEL = 0.95  # confidence level of the range that decides whether a value on a map is coloured or hatched
-RANGE_OF = {"function": "where the curve is", "outputs": "range for one more person"}
+RANGE_OF = {"function": "range for the curve", "outputs": "range for one more person"}
 _WRITTEN = 0.5  # smallest percentage at which a bar has its number
 AVERAGE, ONE = "released curve", "with the chosen model"
 _SHORT = {AVERAGE: "released", ONE: "chosen model", "probability above": ""}  # at the end of a line

@@ -82,10 +82,10 @@ def metrics(chosen: Chosen) -> list[Metric]:
             percent(float(probabilities.max())),
         ),
         Metric(
-            "Middle width of the range",
+            "Median width of the range",
             f"± {half_width}",
             f"{figures.RANGE_OF[chosen.view.of]}, {100 * chosen.view.level:g} %",
-            "The middle one of all places drawn. For a typical person it is narrower: most are where it is narrow.",
+            "The median over all points drawn. It is narrower for most people, who are where it is narrow.",
         ),
     ]
 
@@ -302,7 +302,7 @@ def explain(chosen: Chosen) -> list[tuple[str, str]]:
         )
         if chosen.explored.models
         else ("Curve and range", "the posteriors of these models, mixed by their probabilities"),
-        ("Above a level", "P(f > level) under the mixture, at each point by itself"),
+        ("Above a level", "P(f > level) under the mixture, separately at each point"),
         ("Budget", "0: a function of what was released. Choosing a lengthscale by looking at this page is free too"),
     ]
 
@@ -325,11 +325,11 @@ def _measured(chosen: Chosen) -> str:
     if isinstance(chosen.statistics, Statistics):
         return "the outputs"
     if chosen.explored.guarantee.protects == "outputs":
-        return "sums over neighbouring records of the outputs less a public curve"
+        return "sums over neighbouring records of the outputs minus a public curve"
     first = "counts of their records"
     if getattr(chosen.statistics, "positions", None) is not None:
         first += ", and noisy sums of where in their cells these are"
-    return f"sums over public cells of the outputs less a public curve, after noisy {first}"
+    return f"sums over public cells of the outputs minus a public curve, after noisy {first}"
 
 
 def pictured(chosen: Chosen) -> pd.DataFrame:
@@ -377,7 +377,7 @@ def _about(chosen: Chosen, shows: str) -> About:
     finding = f"At ε = {at_most(guarantee.budget.epsilon)} the curve of {statistics.y_name} is known to within {half}"
     if chosen.example is not None:
         data = cached.dataset(chosen.example.dataset)
-        made = f"Bayes cloaking, example draw {chosen.example.draw}"
+        made = f"Bayes cloaking, simulated release {chosen.example.draw}"
         return described.of_release(data, guarantee, made, shows, finding=finding)
     inputs = " and ".join(statistics.x_names)
     released = f"Published: {statistics.y_name} by {inputs}; Bayes cloaking."
@@ -391,8 +391,8 @@ def three_lengthscales(model: Model, epsilon: float, delta: float) -> None:
     if shipped.scene == "curve":
         _one_draw(ExampleDraw(shipped.name, epsilon, delta), model.kernel)
     st.markdown(
-        "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers say afterwards which "
-        "are probable, without spending anything."
+        "Bayes cloaking needs no lengthscale. It averages many of them, and its released numbers show afterwards which "
+        "are probable, at no cost."
     )
     st.page_link("../explore_release.py", icon=":material/arrow_forward:")  # named by the title of the page
 
@@ -403,11 +403,11 @@ def _one_draw(example: ExampleDraw, kernel: str) -> None:
     best = int(probabilities.argmax())
     picture = lengthscales(explored.statistics, read)
     alt = (
-        f"How probable each lengthscale is after one release at ε = {example.epsilon:g} (example draw "
+        f"How probable each lengthscale is after one release at ε = {example.epsilon:g} (simulated release "
         f"{example.draw}). {f'{lengths[best]} {unit}'.strip()} has {percent(float(probabilities[best]))}. "
         "Knowing it costs nothing more; the choice above costs its own epsilon."
     )
-    made = f"Bayes cloaking, example draw {example.draw}"
+    made = f"Bayes cloaking, simulated release {example.draw}"
     data, guarantee = cached.dataset(example.dataset), example.mechanism.guarantee
     likeliest = f"{lengths[best]} {unit}".strip()
     finding = f"At ε = {example.epsilon:g} the likeliest lengthscale is {likeliest}"

@@ -179,7 +179,7 @@ _STAGE = Slider(
     "Stage",
     TUNING.stages,
     tuple(range(1, TUNING.stages + 1)),
-    help="Each stage looks closer than those before. Small epsilons have three.",
+    help="Each stage measures in more detail than the one before. At small ε there are only three.",
     section=HERE,
 )
 _MORE = Switch("more_measured", "How many sums, and what privacy costs", section=HERE)
@@ -213,7 +213,7 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
         _against_epsilon(data, measured)
     with st.expander("Table of the weights"):
         frame.table(numbers, f"{dataset}_B_stage_{stage}", CHOSEN)
-    st.caption(f"Example draw {NUMBER}. Another draw plans its later stages differently.")
+    st.caption(f"Simulated release {NUMBER}. Another one plans its later stages differently.")
 
 
 def _against_epsilon(data: Dataset, measured: Measured) -> None:
@@ -234,7 +234,7 @@ def _against_epsilon(data: Dataset, measured: Measured) -> None:
 
 
 def _about(data: Dataset, budget: Budget, shows: str) -> About:
-    made = f"Bayes cloaking, example draw {NUMBER}"
+    made = f"Bayes cloaking, simulated release {NUMBER}"
     return of_release(data, budget.mechanism.guarantee, made, shows, finding=shows)
 
 
@@ -284,7 +284,7 @@ def parts(measured: Measured, unit: str) -> str:
     """Return the parts of the expected error in words."""
     error, floor, price = (text.number(value) for value in (measured.error, measured.unbuyable, measured.price))
     return (
-        f"The expected error of the curve is **{error} {unit}**. No budget buys **{floor} {unit}** of it. "
+        f"The expected error of the curve is **{error} {unit}**. **{floor} {unit}** of it remains at any budget. "
         f"**Privacy costs {price} {unit}** (squares add up: {floor}² + {price}² = {error}²)."
     )
 
@@ -294,9 +294,9 @@ def metrics(measured: Measured, unit: str) -> list[Metric]:
     of = "Of the curve where people are, as the models expect it from the released numbers."
     rows = (
         ("Expected error of the curve", measured.error, "given what was released"),
-        ("No budget buys", measured.unbuyable, "everybody known"),
+        ("Remains at any budget", measured.unbuyable, "every outcome known"),
         ("Privacy costs", measured.price, "root of the difference of squares"),
-        ("Nothing measured", measured.unmeasured, "the prior alone"),
+        ("Before any measurement", measured.unmeasured, "the prior alone"),
     )
     return [Metric(label, f"{text.number(error)} {unit}", note, of) for label, error, note in rows]
 
@@ -306,4 +306,6 @@ RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are l
 
 def split_alt(measured: Measured, unit: str) -> str:
     """Return the description of the parts for screen readers."""
-    return f"Expected error of the curve against ε. No budget buys {text.number(measured.unbuyable)} {unit} of it."
+    return (
+        f"Expected error of the curve against ε. {text.number(measured.unbuyable)} {unit} of it remains at any budget."
+    )

@@ -137,12 +137,17 @@ def toggled(positions: tuple[float, ...], at: float) -> str:
 CHART = "by_hand"
 WIDTHS = (2, 3, 5, 7, 10, 15, 20, 30)
 _WIDTH = Slider(
-    "measured_width", "Width of each sum [years]", 7, WIDTHS, help="How far people still count.", section=HERE
+    "measured_width",
+    "Width of each sum [years]",
+    7,
+    WIDTHS,
+    help="How far from its age people are counted in a sum.",
+    section=HERE,
 )
 _KEY, _FIRST = "measured_at", "5, 15, 40"
 _APART = 2.5  # years between positions that can be clicked
 _ALT = "Each diamond is a sum of the heights of people near that age, with privacy noise."
-_CLICK = "Click a cross to measure there, a diamond to stop."
+_CLICK = "Click a cross to measure there, a diamond to remove it."
 
 
 def show(draw: Draw, top: DeltaGenerator) -> None:
@@ -188,7 +193,7 @@ def lead(spending: Spending, spent: Spent, data: Dataset) -> str:
     sums = f"your {many} sum{'s' if many > 1 else ''} leave" + ("s" if many == 1 else "")
     return (
         f"At epsilon = {spending.epsilon:g}, {sums if many else 'nothing measured leaves'} an error of **{yours}** "
-        f"where people are. The best plan has **{best}**, with {spent.rank} sums at once. In worlds like this no "
+        f"where people are. The best plan has **{best}**, with {spent.rank} sums at once. For data like these, no "
         f"method can have less than {text.number(spent.limit)} {data.y_unit}."
     )
 
@@ -210,7 +215,7 @@ def figure(spent: Spent, spending: Spending, data: Dataset) -> go.Figure:
     """Draw the simulated data set, its predictions by hand and by the best plan, and the positions of the sums."""
     figure, reach = go.Figure(), steps.SURE * spent.deviation
     low, high = spent.by_hand - reach, spent.by_hand + reach
-    band(figure, spent.x, low, high, PRIVATE, 0.22, "where the curve is, 95 %")
+    band(figure, spent.x, low, high, PRIVATE, 0.22, "range for the curve, 95 %")
     for y, name, colour, dash in (
         (spent.truth, "true curve", TRUTH, "dot"),
         (spent.best, "best plan", GUARANTEE, "dash"),

@@ -18,7 +18,7 @@ from pages._ui.look import offers, pictures, settings, sidebar
 from pages._ui.look.about import About
 from pages._ui.look.controls import HERE, Control, menu
 from pages._ui.look.pictures import as_it_is
-from pages._ui.look.settings import carried
+from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, ReleaseSettings
 from pages._ui.model import Focus, mechanism_of
 from pages._ui.work import cached
@@ -61,15 +61,15 @@ def chart(figure: go.Figure, key: str, about: About, numbers: pd.DataFrame | Non
 def beside(*controls: Control[Any], widths: Sequence[int] | None = None) -> list[Any]:
     """Draw controls side by side; return their values."""
     values = []
-    for column, control in zip(st.columns(widths or len(controls)), controls, strict=True):
+    for column, each in zip(st.columns(widths or len(controls)), controls, strict=True):
         with column:
-            values.append(settings.value_of(control))
+            values.append(settings.value_of(each))
     return values
 
 
 NOTE = (
-    "C, λ and M use public inputs only, and B also what was released before. True data stand under “The same with "
-    "everybody” alone."
+    "C, λ and M use public inputs only, and B also what was released before. True data are shown only under “The same "
+    "with everybody”."
 )
 
 
@@ -82,20 +82,20 @@ def _of_data(chosen: Any) -> bool:
 class HidingSettings(Promise):
     """Step, budget and data set; model and mechanism if the noise is computed from them."""
 
-    step: str = carried(STEP)
-    dataset: str = carried(offers.CURVE, when=_of_data, below=sidebar.delta_fits)
-    overlay: bool = carried(offers.OVERLAY, when=_of_data)
-    kernel: str = carried(lambda chosen: replace(sidebar.kernels(chosen), section="Model"), when=_of_data)
-    lengthscale: float = carried(
+    step: str = control(STEP)
+    dataset: str = control(offers.CURVE, when=_of_data, below=sidebar.delta_fits)
+    overlay: bool = control(offers.OVERLAY, when=_of_data)
+    kernel: str = control(lambda chosen: replace(sidebar.kernels(chosen), section="Model"), when=_of_data)
+    lengthscale: float = control(
         lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"), when=_of_data
     )
-    noise: float = carried(offers.NOISE, when=_of_data)
-    objective: ObjectiveName = carried(offers.OBJECTIVE, when=_of_data)
-    calibration: Method = carried(offers.CALIBRATION, when=_of_data, below=sidebar.hall_fits)
-    focus: Focus = carried(lambda chosen: replace(offers.FOCUS, disabled=chosen.objective != "trace"), when=_of_data)
-    shrinkage: bool = carried(sidebar.SHRINKAGE, when=_of_data)
-    number: int = carried(
-        replace(offers.DRAW, help="Which simulated world, and which noise."),
+    noise: float = control(offers.NOISE, when=_of_data)
+    objective: ObjectiveName = control(offers.OBJECTIVE, when=_of_data)
+    calibration: Method = control(offers.CALIBRATION, when=_of_data, below=sidebar.hall_fits)
+    focus: Focus = control(lambda chosen: replace(offers.FOCUS, disabled=chosen.objective != "trace"), when=_of_data)
+    shrinkage: bool = control(sidebar.SHRINKAGE, when=_of_data)
+    number: int = control(
+        replace(offers.DRAW, help="Which simulated data, and which noise."),
         when=lambda chosen: chosen.step == "spend",
         below=sidebar.delta_fits,
     )

@@ -26,7 +26,7 @@ from pages._ui.left_out import FOLDS, folds_of, without_privacy
 from pages._ui.look import text
 from pages._ui.model import Design, Draw, Model, usual
 from pages._ui.work import cached
-from pages._ui.work.cached import Wish
+from pages._ui.work.cached import Prefetch
 
 REGRESSION_EPSILONS = (math.inf, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
@@ -259,7 +259,7 @@ def growing(grid: Grid) -> Iterator[tuple[Grid, Scored]]:
     settings = [(grid.candidate(lengthscale), grid.objective) for lengthscale in grid.lengthscales]
     # while the page asks for one candidate after another, an idle process begins with the last one
     missing = [each for each in reversed(settings) if cached.find(planned, *each) is None]
-    cached.wish(*(Wish(planned, each, (data,)) for each in missing))
+    cached.prefetch(*(Prefetch(planned, each, (data,)) for each in missing))
     plans: list[FoldPlan] = []
     for done, setting in enumerate(settings, start=1):
         doing = f"Cross-validating lengthscales, {done} of {count}"

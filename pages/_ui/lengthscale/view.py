@@ -31,7 +31,7 @@ from pages._ui.look.plots import (
     named_lines,
     ticked,
 )
-from pages._ui.look.settings import carried
+from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, delta_fits, hall_fits
 from pages._ui.look.text import Metric, help_of
 from pages._ui.model import Design, Model, mechanism_of
@@ -70,15 +70,15 @@ def _candidates(chosen: Any) -> None:
 class ChoiceSettings(Promise):
     """Whole sidebar: candidates, budgets, and the release that follows."""
 
-    delta: float = carried(replace(offers.PROMISED, section=SIDE))
-    selection: float = carried(_SELECTION)
-    dataset: str = carried(DATASET, below=delta_fits)
-    choice_by: MechanismName = carried(CHOICE_BY)
-    kernel: str = carried(offers.KERNEL, below=_candidates)
-    overlay: bool = carried(offers.OVERLAY)
-    noise: float = carried(offers.NOISE)
-    objective: ObjectiveName = carried(offers.OBJECTIVE)
-    calibration: Method = carried(offers.CALIBRATION, below=hall_fits)
+    delta: float = control(replace(offers.PROMISED, section=SIDE))
+    selection: float = control(_SELECTION)
+    dataset: str = control(DATASET, below=delta_fits)
+    choice_by: MechanismName = control(CHOICE_BY)
+    kernel: str = control(offers.KERNEL, below=_candidates)
+    overlay: bool = control(offers.OVERLAY)
+    noise: float = control(offers.NOISE)
+    objective: ObjectiveName = control(offers.OBJECTIVE)
+    calibration: Method = control(offers.CALIBRATION, below=hall_fits)
 
     @property
     def grid(self) -> Grid:
@@ -255,7 +255,7 @@ def metrics(choice: Choice, unchosen: WithoutChoice, total: float) -> list[Metri
         Metric(
             "Error without privacy",
             choice.with_unit(unchosen.without),
-            "nothing hidden",
+            "no privacy noise",
             help_of("Without privacy"),
         ),
         Metric(

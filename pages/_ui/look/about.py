@@ -86,7 +86,7 @@ def publishable(about: About, address: str, day: date) -> Sheet:
     foot, subtitle = [about.basis], about.title
     if about.guarantee is not None:
         foot = [promise(about.guarantee)]
-        foot += ["A numbered example draw, to teach: its noise can be drawn again."] if about.taught else []
+        foot += ["A simulated release for teaching: its noise can be reproduced."] if about.taught else []
         subtitle = ". ".join(filter(None, (budget_of(about.guarantee), about.title)))
     if about.source:
         foot.append(f"Source: {about.source}. Licence: {about.licence or 'not stated'}.")

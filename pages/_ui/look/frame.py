@@ -62,8 +62,8 @@ def _take(key: str, place: str) -> None:
 
 
 TEACHING_NOTE = (
-    "The noise on this page comes from a numbered draw so that a link shows the same picture to everyone. "
-    "A real release has exact noise from the operating system, which nobody can draw again, whoever made it included."
+    "The noise on this page is pseudo-random, so that a link shows the same picture to everyone. "
+    "A real release has exact noise from the operating system, which nobody can reproduce."
 )
 
 

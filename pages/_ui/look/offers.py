@@ -81,7 +81,7 @@ def path_controls(r: float, sigma: float, prefix: str = "") -> tuple[Slider[floa
         "r: more accurate ⟷ more private",
         r,
         RIDGES,
-        help="Square root of the ridge. Larger listens less to each record.",
+        help="Square root of the ridge. A larger value gives each record less influence.",
     )
     scale = "Scale of the paths' own randomness."
     return ridge, Slider(f"{prefix}sigma", "s: more accurate ⟷ more private", sigma, SIGMAS, help=scale)
@@ -133,7 +133,7 @@ NOISE = Slider(
     help="How much of one person's value is taken to be chance. More makes each person matter less.",
     section="Model",
 )
-DRAW = Number("draw", "Draw number", 1, 1, LAST_DRAW, section="Example draw")
+DRAW = Number("draw", "Number of the release", 1, 1, LAST_DRAW, section="Simulated release")
 PATHS_RELEASED = Slider(
     "paths", "Paths released", 1, PATHS, help="Each path is a release; they add up.", section="Paths"
 )

@@ -53,7 +53,7 @@ def buttons(page: str) -> None:
             key="pin_this",
             on_click=_pin,
             args=(page,),
-            help="Keeps this setting, not its data, in the link; figures then show it beside what you move to.",
+            help="Keeps this setting, not its data, in the link; figures then show it next to the new one.",
         )
         if held:
             st.button("Unpin", icon=":material/keep_off:", key="unpin", on_click=settings.leave_out, args=(PIN,))

@@ -57,7 +57,7 @@ CONTROLS: Slot[dict[str, ControlState]] = Slot("stands")  # of this page
 _ADDRESS: ContextVar[Mapping[str, str] | None] = ContextVar("address", default=None)  # address that is being read
 
 
-def carried(
+def control(
     control: Control[Any] | Callable[[Any], Control[Any]],
     *,
     when: Callable[[Any], bool] = lambda _: True,

@@ -17,7 +17,7 @@ from pages._ui import session
 from pages._ui.look import offers, text
 from pages._ui.look.controls import SIDE, Menu, Slider, Switch
 from pages._ui.look.offers import LAST_DRAW
-from pages._ui.look.settings import Settings, carried
+from pages._ui.look.settings import Settings, control
 from pages._ui.model import ANALYTIC, Design, Draw, Focus, Model
 from pages._ui.work import cached
 
@@ -59,8 +59,8 @@ def _session_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
     mixed = len({each.protects for each in guarantees}) > 1
     return (
         f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same people, "
-        f"would cost ε = {_together(guarantees, delta)} at δ = {text.small(delta)}. The numbered draws shown here "
-        "share their privacy noise: they hide nothing from someone who sees two."
+        f"would cost ε = {_together(guarantees, delta)} at δ = {text.small(delta)}. The simulated "
+        "releases shown here share their noise, so two of them together hide nothing."
         + (" Some of these settings protect outputs only: beside them inputs are public." if mixed else "")
     )
 
@@ -69,8 +69,8 @@ def _session_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
 class Promise(Settings):
     """Epsilon, the first control of every page that has it, and delta, which is folded away."""
 
-    epsilon: float = carried(offers.EPSILON)
-    delta: float = carried(offers.PROMISED)
+    epsilon: float = control(offers.EPSILON)
+    delta: float = control(offers.PROMISED)
 
     @property
     def draw(self) -> Draw:
@@ -90,7 +90,7 @@ def delta_fits(chosen: Any, records: int | None = None) -> None:
 
 def draw_again(_: Any) -> None:
     """Draw a button for the next simulated release."""
-    st.button("Draw again", on_click=_next_draw, width="stretch", icon=":material/casino:")
+    st.button("New noise", on_click=_next_draw, width="stretch", icon=":material/casino:")
 
 
 def _next_draw() -> None:
@@ -131,11 +131,11 @@ def kernels(chosen: Any) -> Menu[str]:
 
 _DRAWS = Slider(
     "draws",
-    "Draws shown",
+    "Releases shown",
     1,
     (1, 2, 3, 5, 10, 20),
-    help="Each draw is a release; they add up.",
-    section="Example draws",
+    help="Each of them is a release, and their costs add up.",
+    section="Simulated releases",
 )
 SHRINKAGE = Switch(
     "shrinkage",
@@ -149,21 +149,21 @@ SHRINKAGE = Switch(
 class ReleaseSettings(Promise):
     """Sidebar of a page that shows a release as a curve or a map."""
 
-    delta: float = carried(replace(offers.PROMISED, section=SIDE))
-    dataset: str = carried(offers.CURVE, below=delta_fits)
-    mechanism: str = carried(lambda chosen: offers.MECHANISM.among(offers.mechanisms(chosen.dataset)))
-    kernel: str = carried(kernels)
-    lengthscale: float = carried(lambda chosen: offers.lengthscale(chosen.dataset), below=_read_free)
-    overlay: bool = carried(offers.OVERLAY)
-    noise: float = carried(offers.NOISE)
-    draws: int = carried(_DRAWS, below=draw_again)
-    number: int = carried(replace(offers.DRAW, section=_DRAWS.section, help="Seed of the noise, for teaching."))
-    objective: ObjectiveName = carried(lambda chosen: replace(offers.OBJECTIVE, disabled=not _is_cloaked(chosen)))
-    calibration: Method = carried(
+    delta: float = control(replace(offers.PROMISED, section=SIDE))
+    dataset: str = control(offers.CURVE, below=delta_fits)
+    mechanism: str = control(lambda chosen: offers.MECHANISM.among(offers.mechanisms(chosen.dataset)))
+    kernel: str = control(kernels)
+    lengthscale: float = control(lambda chosen: offers.lengthscale(chosen.dataset), below=_read_free)
+    overlay: bool = control(offers.OVERLAY)
+    noise: float = control(offers.NOISE)
+    draws: int = control(_DRAWS, below=draw_again)
+    number: int = control(replace(offers.DRAW, section=_DRAWS.section, help="Seed of the noise, for teaching."))
+    objective: ObjectiveName = control(lambda chosen: replace(offers.OBJECTIVE, disabled=not _is_cloaked(chosen)))
+    calibration: Method = control(
         lambda chosen: replace(offers.CALIBRATION, disabled=chosen.mechanism in ANALYTIC), below=_no_promise
     )
-    focus: Focus = carried(lambda chosen: replace(offers.FOCUS, disabled=not _is_aimed(chosen)))
-    shrinkage: bool = carried(lambda chosen: replace(SHRINKAGE, disabled=chosen.mechanism != "cloaking"))
+    focus: Focus = control(lambda chosen: replace(offers.FOCUS, disabled=not _is_aimed(chosen)))
+    shrinkage: bool = control(lambda chosen: replace(SHRINKAGE, disabled=chosen.mechanism != "cloaking"))
 
     @property
     def model(self) -> Model:
@@ -192,4 +192,4 @@ class ReleaseSettings(Promise):
 class MapSettings(ReleaseSettings):
     """Sidebar of a page with a map."""
 
-    dataset: str = carried(offers.MAP, below=delta_fits)
+    dataset: str = control(offers.MAP, below=delta_fits)

@@ -17,32 +17,35 @@ from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 TERMS = {
     "ε (epsilon)": "The privacy budget. Because of one person no event's probability can grow by more than a "
     "factor exp(ε), plus δ. 0 would be perfect privacy; smaller is more private and less accurate.",
-    "δ (delta)": "What a probability may grow by beyond that factor; well below 1 / number of people to mean much.",
+    "δ (delta)": "How much a probability may grow in addition to that factor. It should be well below 1 / number of "
+    "people.",
     "Differential privacy": "Noise is added so that what is published looks nearly the same whatever any one "
     "person answered.",
     "Unit": "What one row describes: a woman's height, or the median price of a hexagon. Only this much is protected. "
-    "Somebody with three rows has a weaker promise: ε is three times as large, and δ grows by more than that.",
+    "For somebody with three rows the promise is weaker: ε is three times as large, and δ grows by more than that.",
     "Neighbours": "Two tables that differ in one unit. The promise is that a release cannot tell them apart by more "
     "than (ε, δ), whatever else is known.",
     "Sensitivity": "How far one record can move the result. Noise is sized to hide exactly that.",
-    "Gaussian process (GP)": "A way to draw a smooth curve or map through scattered data that says how sure it is.",
+    "Gaussian process (GP)": "A method that fits a smooth curve or map to scattered data and states its uncertainty.",
     "Lengthscale": "The distance over which the curve may change. A longer one averages over more people, so that each "
     "counts less and less noise hides them.",
     "Cloaking": "Noise shaped like the moves that single records can cause, instead of equal noise everywhere "
     "(Smith et al. 2018).",
     "Error": "Root mean square error on people left out. Each fifth of the people is left out in turn, and predicted "
-    "from a release about the others. So it holds their own scatter too, and is never 0.",
-    "Without privacy": "The error with nothing hidden: the best that any setting of the page reaches without noise.",
-    "Foreseen by a plan": "What a plan expects of a release, averaged over its prior, before any output is read.",
-    "Example draw": "One numbered simulation of a release, the same for everybody who opens a link. It is not private.",
+    "from a release about the others. It includes how much people differ from each other, so it is never 0.",
+    "Without privacy": "The error without privacy noise: the best that any setting of the page can reach.",
+    "Simulated release": "A release with pseudo-random noise, the same for everybody who opens a link. It is not "
+    "private.",
     "Privacy noise": "What the mechanism adds to hide each person.",
-    "Spread of people": "How far people are from the curve: their own scatter. Privacy does not change it.",
-    "Range for one more person": "Where one more person's value lies in so many of 100 cases.",
-    "Where the curve is": "Where the curve lies in so many of 100 cases, privacy noise included.",
+    "Spread of people": "How much people differ from the curve. Privacy does not change it.",
+    "Range for one more person": "The interval that contains one more person's value with the stated probability.",
+    "Range for the curve": "The interval that contains the curve with the stated probability. It includes privacy "
+    "noise.",
     "Method of 2018": "Cloaking as Smith et al. published it in 2018: log-det objective, Hall's calibration.",
-    "True data shown": "A badge for what only teaching may show: true data, and errors computed with them.",
-    "Release": "Numbers that leave the building. Each one spends budget, also the second draw of the same.",
-    "Ledger": "The account of all releases of one table. It adds up what they spend together.",
+    "True data shown": "A badge for what may be shown for teaching only: true data, and errors computed from them.",
+    "Release": "Numbers that are published. Each release spends budget, even if its settings are those of an "
+    "earlier one.",
+    "Ledger": "The record of all releases of one table. It adds up what they spend together.",
 }
 
 ROWS = {  # rows of the guarantee card
@@ -129,8 +132,8 @@ def _written(value: Decimal, digits: int) -> str:
 
 GROWTH = "no event's probability can grow by more than a factor exp(ε), plus δ, because of one person"
 DELTA_HELP = (
-    "What any event's probability may grow by beyond the factor exp(ε). It must be well below 1 / number of people. "
-    "A mechanism that hands out one person's row with probability δ keeps this promise too."
+    "How much any event's probability may grow in addition to the factor exp(ε). It must be well below 1 / number of "
+    "people: a mechanism that reveals one person's row with probability δ keeps this promise too."
 )
 _MANY = 13  # largest epsilon for which exp(epsilon) is written; exp(13) is 442,413, and further digits mean nothing
 _BLAMED = 0.05  # false-alarm rate at which the trade-off curve of Gaussian noise is quoted

@@ -267,7 +267,7 @@ def inference_sentence(inference: Inference | None) -> str:
     if inference is None or inference.residual is None:
         return ""
     return (
-        f"So many records go through a low-rank form of the model: rank {inference.rank}, leaving out "
+        f"For this many records, a low-rank form of the model is used: rank {inference.rank}, leaving out "
         f"{inference.residual:.1g} of its variance. That costs accuracy, never privacy."
     )
 

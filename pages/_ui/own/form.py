@@ -33,7 +33,7 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
     st.header("2. Say what is public")
     st.markdown(
         "Say what you knew **before** you saw the table. Nothing below is filled in from its values: a bound that is "
-        "read off private values tells something about them."
+        "computed from private values reveals something about them."
     )
     draft = Draft(table)
     _columns(draft)

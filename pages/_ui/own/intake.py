@@ -85,14 +85,14 @@ def _upload() -> None:
         default=AS_ITS_FIRST_LINE,
         required=True,
         key="own_separator",
-        help="The line of column names is public, and says what stands between them. Say it yourself where that is "
-        "wrong. How numbers and dates are written is asked further down, where it is not plain. Only texts need it.",
+        help="The separator is found in the line of column names, which is public. Choose another if that is wrong. "
+        "Numbers and dates are asked about further down. Only text files have a separator.",
     )
     uploaded = st.file_uploader(
         "A table with a header line: CSV, Excel, OpenDocument, Stata, SPSS, SAS, Parquet or Arrow; up to 5 MB",
         type=[*SUFFIXES, "gz", "zip"],
         key=f"own_file_{OWN_FILES.get(0)}",
-        help="It is held in this session's memory, and in that of processes that end with each task. It is in no file, "
+        help="It is kept in this session's memory, and in that of processes that end with each task. It is in no file, "
         "no log and no address, and no other visitor sees it. Its name stays in your browser. Forget the table, and it "
         "is removed. Close the page, and it is removed some minutes later. No program can promise that the system has "
         "not moved memory to its swap space.",
@@ -168,7 +168,7 @@ def _no_rows(text: bytes, writing: Writing) -> tuple[int | str, ...]:
 def _encoding() -> str | None:
     """Return the encoding of a file that is not UTF-8; None before the answer."""
     chosen = st.selectbox(
-        "The file is no UTF-8. In which encoding is it?",
+        "The file is not UTF-8. Which encoding does it have?",
         list(_ENCODINGS),
         index=None,
         placeholder="For most files from Windows, the first one",
@@ -243,7 +243,7 @@ def _ignored_lines(digest: str) -> tuple[int | str, ...] | None:
         session.forget([_IGNORE])
         return None
     text = st.text_input(
-        "Lines that are no rows of the table",
+        "Lines that are not rows of the table",
         key=_IGNORE,
         placeholder=offered or "1-3, 63",
         max_chars=200,
@@ -251,7 +251,7 @@ def _ignored_lines(digest: str) -> tuple[int | str, ...] | None:
     )
     entries = [entry.strip() for entry in text.split(",") if entry.strip()]
     if not entries and offered:
-        st.info(f"Lines {plain(offered)} look like no rows of the table: a title, units or notes.")
+        st.info(f"Lines {plain(offered)} may not be rows of the table, but a title, units or notes.")
         st.button(
             f"Leave out {'line' if offered.isdigit() else 'lines'} {plain(offered)}",
             key="own_say_ignore",

@@ -32,7 +32,7 @@ X = Question(
     "multiselect",
     "Inputs x",
     default=[],
-    help="What the curve runs over, for example age. Two inputs give a map, for example longitude and latitude.",
+    help="What the curve depends on, for example age. Two inputs give a map, for example longitude and latitude.",
     look={"max_selections": MOST_INPUTS},
 )
 PLAIN_NUMBERS = "1234.5"
@@ -42,7 +42,7 @@ NUMBERS = Question(
     "How are numbers written?",
     default=PLAIN_NUMBERS,
     help="Declared, never guessed: 1,234 is a thousand to some and little more than one to others. Marks between "
-    "thousands may be left out in the table; marks of a currency and of per cent are passed over.",
+    "thousands may be left out in the table; currency and per cent signs are ignored.",
     look={"options": list(WAYS)},
 )
 READING = Question(
@@ -67,7 +67,8 @@ HOLDS = Question(
     "selectbox",
     "{} holds",
     default=AS_NUMBERS,
-    help="Said, never guessed. Dates are read in this order alone, with any of . / - between day, month and year, and "
+    help="Declared, never guessed. Dates are read only in this order, with any of . / - between day, month and "
+    "year, and "
     "with a time of day or not, which is left out. Groups, for example women and men, get a curve each from one "
     "budget.",
     look={"options": [AS_NUMBERS, *DATES, AS_GROUPS]},
@@ -117,13 +118,13 @@ PERSON = Question(
     help="A number or name that is the same in all rows of one person, for example a patient number. It is used to "
     "count everybody once, and is never released.",
 )
-ABOUT_PEOPLE = "The number of people will stand on the card. The number of rows stays hidden where inputs are private."
+ABOUT_PEOPLE = "The card states the number of people. The number of rows stays hidden if inputs are private."
 ROWS = Question(
     "most_rows",
     "number_input",
     "Most rows of one person",
-    help="For example 4, if everybody was asked in at most four years. The noise is made for so many rows: twice as "
-    "many need twice the noise. Who has more rows is hidden less.",
+    help="For example 4, if everybody was asked in at most four years. The noise is made for this number of rows: "
+    "twice as many need twice the noise. Somebody with more rows is protected less.",
     look={"min_value": 2, "max_value": MOST_ROWS},
 )
 
@@ -141,11 +142,11 @@ KIND = Question(
     "selectbox",
     "What kind of outcome is it?",
     default="number",
-    help="Declared, never guessed. It says what the method may expect, not what is promised: the privacy is the same "
-    "whatever you choose.",
+    help="Declared, never guessed. The kind helps the method to fit the outcome. Privacy is the same whatever you "
+    "choose.",
     look={"options": KINDS, "format_func": _KINDS.__getitem__},
 )
-YES = Question("yes", "selectbox", "Yes is written", help="What is neither is left out.")
+YES = Question("yes", "selectbox", "Yes is written", help="Rows with any other word are left out.")
 NO = Question("no", "selectbox", "No is written")
 DATES_MEAN = Question(
     "dates_mean",
@@ -193,17 +194,18 @@ BUY = Question(
     "is spent twice.",
 )
 ABOUT_BUYING = (
-    f"All else is then measured with {100 * ((1 - SHARE) ** -0.5 - 1):.0f} % more noise. About one person in a hundred "
-    "lies outside the bounds, more in small tables, and is moved to the nearer one. Fewer than some two hundred people "
-    "at ε = 1 are too few: the page says so before anything is spent. Gains and losses together want a thousand."
+    f"Everything else is then measured with {100 * ((1 - SHARE) ** -0.5 - 1):.0f} % more noise. About one person in "
+    "a hundred "
+    "lies outside the bounds, more in small tables, and is moved to the nearer one. About two hundred people are "
+    "needed at ε = 1, and a thousand if there are gains and losses; the page says so before anything is spent."
 )
 SMALLEST = Question(
     "bounds_unit",
     "number_input",
     "Smallest y that matters",
     help="A public guess, for example 0.01 for a wage in pounds, 1 for a count. Whatever is smaller counts as nothing "
-    "for the bounds. They can be found up to 10^12 times this size. Where people lie beyond, the release is of no use "
-    "and is spent all the same.",
+    "for the bounds. They can be found up to 10^12 times this size. If many values are larger, the release is "
+    "useless, and its budget is spent all the same.",
     look={"min_value": LEAST_UNIT, "max_value": MOST_UNIT, "format": "%g"},
 )
 LOG = Question(
@@ -211,13 +213,13 @@ LOG = Question(
     "checkbox",
     "Measure the logarithm of y: for prices, incomes and the like",
     default=False,
-    help="Errors are then factors, the same for cheap and dear. The bounds stay as they are and must lie above 0; "
-    "released values come back as they are, as medians. It costs no privacy: it changes each row by itself.",
+    help="Errors are then factors, the same for cheap and dear. The bounds are those of y itself and must lie above 0; "
+    "released values are medians of y. It costs no privacy.",
 )
 
 # Each input
 
-NO_DEGREES = "None: they are no degrees"
+NO_DEGREES = "No"
 DEGREES = Question(
     "degrees",
     "selectbox",
@@ -246,8 +248,8 @@ PERIOD = Question(
     "selectbox",
     "Repeats every",
     default="never",
-    help="How often the curve repeats along {}, for example every year for clinic visits. It is found as far as the "
-    "noisy numbers show it. The domain must be at least twice as long.",
+    help="After which time the curve along {} repeats, for example every year for clinic visits. The domain must be at "
+    "least twice as long.",
     look={"options": list(PERIODS)},
 )
 _ORDERS = dict(zip(ORDERS, ("YYYY-MM-DD", "DD/MM/YYYY", "MM/DD/YYYY"), strict=True))
@@ -284,7 +286,8 @@ _POINTS = Question(
     "grid_{}",
     "number_input",
     "Points",
-    help="How many values are published along it, for example 51. They are evenly spaced, never at anyone's own place.",
+    help="How many values are published along it, for example 51. They are evenly spaced, never at a person's own "
+    "value.",
     look={"min_value": 2, "max_value": 2000},
 )
 
@@ -301,7 +304,7 @@ MECHANISM = Question(
     "mechanism",
     "selectbox",
     "Mechanism",
-    help="The first hides inputs and outputs. It is right wherever inputs are private. Where they are public, for "
+    help="The first hides inputs and outputs. It is the right choice if inputs are private. If they are public, for "
     "example places of weather stations, the second hides outputs alone with less noise. The card says which one was "
     "used.",
 )
@@ -309,7 +312,7 @@ ABOUT_MODELS = (
     "Several lengthscales and noises, made from domain and bounds, are averaged by how well they explain the released "
     "numbers. Any other model can be tried after the release, at no budget."
 )
-ONLY_BAYES = "Groups: only Bayes cloaking takes them, so the other mechanisms are not offered."
+ONLY_BAYES = "Only Bayes cloaking can use groups, so the other mechanisms are not offered."
 KERNEL = Question("kernel", "selectbox", "Kernel")
 NOISE = Question(
     "noise",
@@ -347,16 +350,16 @@ TOTAL = Question(
     "total",
     "number_input",
     "Total ε for all releases",
-    help="All releases from this table together, for example 2. It is fixed by the first release, and one that would "
-    "pass it is refused.",
+    help="All releases from this table together, for example 2. It is fixed by the first release, and a release that "
+    "would exceed it is refused.",
     look={"min_value": 0.001, "max_value": 1000.0},
 )
 CENTILES = Question(
     "centiles",
     "checkbox",
-    "Publish centiles too: how people are spread about the curve, as in a growth chart",
+    "Publish centiles of people too, as in a growth chart",
     default=False,
-    help="The values that 3, 15, 50, 85 and 97 in 100 further people stay below, if the model is right. They are "
+    help="The values below which 3, 15, 50, 85 and 97 in 100 further people are, if the model is right. They are "
     "computed from what is measured anyway, so they cost nothing more.",
 )
 # Part of the link, unlike the declaration of the table, because it says nothing about the table
@@ -366,7 +369,7 @@ TOLERANCE: Number[float | None] = Number(
     None,
     0.0,
     None,
-    help="A value is of use if the curve is known to within this with 95 % probability. Where it is not, the next "
-    "release greys it and marks it in the file. It changes nothing else, and costs nothing.",
+    help="A value is useful if the curve is known to within this with 95 % probability. Other values are grey, and "
+    "marked in the file. It changes nothing else, and costs nothing.",
     section=HERE,
 )

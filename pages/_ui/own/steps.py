@@ -47,17 +47,17 @@ _SAME_TABLE = (
     "card."
 )
 _OTHER_TABLE = (
-    "This ledger has not counted this file before. If it is about the same people, the ledger goes on, as it should. "
+    "This ledger has not counted this file before. If it is about the same people, this ledger is the right one. "
     "If it is about other people, begin a new ledger in the sidebar."
 )
 _MIXING = (
     "This ledger holds releases that protect **{before}**, and this one protects **{now}**. A release that protects "
-    "outputs only publishes functions of the inputs without noise, such as where the model is sure. So beside it no "
-    "release protects inputs, whatever its own card says. It is refused, unless the inputs are public."
+    "outputs only publishes functions of the inputs without noise, such as where the model is certain. Next to "
+    "it no release protects inputs, whatever its card says. It is refused unless the inputs are public."
 )
 INPUTS_PUBLIC = (
-    "Inputs count as public in this ledger, as declared on this page. So only outputs are protected, whatever a "
-    "release promises by itself."
+    "Inputs count as public in this ledger, as declared on this page. Therefore only outputs are protected, whatever "
+    "the card of a single release says."
 )
 
 
@@ -147,14 +147,14 @@ _PREVIEW_WARNING = (
     "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
 )
 _APART = (
-    "The band holds the difference of the two curves with 95 % probability if the model is right. Where it does not "
-    "reach 0, or a factor of 1, the groups differ. It was computed from what was released, so it spends nothing."
+    "The band contains the difference of the two curves with 95 % probability if the model is right. Where it does not "
+    "reach 0, or a factor of 1, the groups differ. It is computed from the release, so it costs no privacy."
 )
 _ZIP_GONE = (
     "The zip of the latest release was in the memory of a server that has stopped or forgotten it. What you have "
     "downloaded stays valid, and what it cost stays spent."
 )
-_NOT_MADE = "What was counted was not made, so there is no zip. It stays spent, as it may have been computed."
+_NOT_MADE = "The release was counted but not completed, so there is no zip. Its budget stays spent."
 
 
 def ready(table: Table, spec: ReleaseSpec) -> Prepared | None:

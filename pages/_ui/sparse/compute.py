@@ -38,7 +38,7 @@ from pages._ui.cloaking.results import along_first
 from pages._ui.left_out import FOLDS, folds_of
 from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
-from pages._ui.work.cached import Wish
+from pages._ui.work.cached import Prefetch
 
 LEVELS: FloatArray = np.linspace(0.05, 0.95, 19)
 Method = Literal["ours", "paper", "naive"]
@@ -405,11 +405,11 @@ def curves(setting: SparseSetting) -> Curves:
     return replace(found, rmse=found.rmse | {"bayes": _bayes_errors(setting, CURVE_EPSILONS)})
 
 
-def opening(name: str, draw: Draw) -> tuple[Wish, Wish]:
+def opening(name: str, draw: Draw) -> tuple[Prefetch, Prefetch]:
     """Return the fits and the error without privacy with which the page opens, to be computed in advance."""
     start, length = defaults(name), exhibit(name).lengthscale
     setting = SparseSetting(name, length, start.noise, start.start, draw.epsilon, draw.delta, draw.seed)
-    return Wish(fit, (setting,), ()), Wish(best_without_privacy, (name,), ())
+    return Prefetch(fit, (setting,), ()), Prefetch(best_without_privacy, (name,), ())
 
 
 def least_without_privacy(setting: SparseSetting, plain: float) -> float:

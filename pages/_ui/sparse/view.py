@@ -36,7 +36,7 @@ from pages._ui.look.plots import (
     named_lines,
     ticked,
 )
-from pages._ui.look.settings import carried
+from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.look.text import Metric
@@ -92,13 +92,13 @@ def _lengthscale(chosen: Any) -> Slider[float]:
 class SparseSettings(Promise):
     """Whole sidebar: the release, which of its figures is shown, and whether the overlay is on."""
 
-    dataset: str = carried(DATASET, below=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
-    overlay: bool = carried(offers.OVERLAY)
-    view: SparseView = carried(VIEW)
-    lengthscale: float = carried(_lengthscale)
-    noise: float = carried(_noise)
-    inducing: int = carried(_inducing)
-    number: int = carried(replace(offers.DRAW, section="Model"))
+    dataset: str = control(DATASET, below=lambda chosen: delta_fits(chosen, load(chosen.dataset).n))
+    overlay: bool = control(offers.OVERLAY)
+    view: SparseView = control(VIEW)
+    lengthscale: float = control(_lengthscale)
+    noise: float = control(_noise)
+    inducing: int = control(_inducing)
+    number: int = control(replace(offers.DRAW, section="Model"))
 
     @property
     def release(self) -> SparseSetting:
@@ -257,7 +257,7 @@ def question(fits: Fits) -> str:
 
 def about(fits: Fits, guarantee: Guarantee) -> About:
     """Return the description of the fits for their export figure."""
-    made = "our sparse GP, the paper's and Bayes cloaking: three example draws, each at this budget; together more"
+    made = "our sparse GP, the paper's and Bayes cloaking: three simulated releases, each at this budget; together more"
     hidden = " and ".join([*fits.dataset.x_names, fits.dataset.y_name])
     finding = f"Three methods that hide {hidden} at ε = {guarantee.budget.epsilon:g}"
     return pictured.of_release(fits.dataset, guarantee, made, fit_alt(fits), finding=finding)
@@ -293,10 +293,13 @@ def metrics(fits: Fits, setting: SparseSetting, without: float | None) -> list[M
             text.help_of("Error"),
         ),
         Metric(
-            "Error without privacy", f"{text.number(without)} {unit}", "nothing hidden", text.help_of("Without privacy")
+            "Error without privacy",
+            f"{text.number(without)} {unit}",
+            "no privacy noise",
+            text.help_of("Without privacy"),
         ),
         Metric(
-            "A range of 95 % holds",
+            "Coverage of the 95 % range",
             text.percent(inside["bayes"]),
             f"{_judgement(inside['bayes'])}; our sparse GP {text.percent(inside['ours'])}",
             "Share of people left out whose value lies inside. Below 95 % the range is too narrow, far above it is "
@@ -346,7 +349,7 @@ def differences_alt(fits: Fits) -> str:
     curves = {"our sparse GP": ours, "the paper's": paper, "Bayes cloaking": bayes}
     away = ", ".join(f"{name} {text.number(np.abs(curve - fits.plain).mean())}" for name, curve in curves.items())
     return (
-        "How far each published curve is from the one without privacy, in bands where curves are. On average: "
+        "Difference of each published curve from the one without privacy, with 95 % bands. On average: "
         f"{away} {fits.dataset.y_unit}."
     )
 

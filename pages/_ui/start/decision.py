@@ -40,7 +40,7 @@ from pages._ui.look.plots import (
     named_lines,
     ticked,
 )
-from pages._ui.look.settings import carried
+from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, delta_fits
 from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.model import Draw, usual
@@ -356,11 +356,11 @@ def _contest(dataset: str, delta: float) -> Contest:
 class Decision(Promise):
     """The decision: budget, the belief in question, kind of noise; and the release of which the error is shown."""
 
-    percent: int = carried(_PRIOR)
-    dataset: str = carried(DATASET, below=delta_fits)
-    family: Family = carried(FAMILY)
-    mechanism: str = carried(_fitting)
-    overlay: bool = carried(offers.OVERLAY)
+    percent: int = control(_PRIOR)
+    dataset: str = control(DATASET, below=delta_fits)
+    family: Family = control(FAMILY)
+    mechanism: str = control(_fitting)
+    overlay: bool = control(offers.OVERLAY)
 
     @property
     def prior(self) -> float:

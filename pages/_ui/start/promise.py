@@ -37,19 +37,19 @@ The **outcome** (a height, a price) is hidden from everybody who sees the releas
 all other rows, the method and its settings. **Inputs** (an age, a place) are public on most pages: who took part is not
 hidden, what they answered is. **Excursion sets** and **Sparse DP-GP** hide inputs too.
 
-Whose outcome is meant has three readings:
+Whether a row or a person is protected depends on what was declared:
 
 - **A row.** Everybody has one row, and ε and δ are about that row.
-- **A person.** A column says whose each row is. All rows of one person are hidden together, at the price of one.
-- **A group of k rows.** Nobody said whose rows they are, and somebody has k of them. Then ε is k times as large, and
-  δ grows by more than that.
+- **A person.** A column identifies people. All rows of one person are protected together, with the same ε and δ.
+- **A group of k rows.** No column identifies people, and somebody has k rows. For this person ε is k times as large,
+  and δ grows by more than that.
 """
 
 MEANING = """
-Take anything that may be read off a release. One person's answer makes it more probable by a factor of at most
+Consider anything that a release may show. One person's answer makes it more probable by a factor of at most
 exp(**ε**), plus **δ**. Smaller is more private for both, and costs accuracy. With Gaussian noise the factor alone can
-be exceeded more often than δ; the (ε, δ) promise still holds. “All that is promised” draws what such noise promises in
-full.
+be exceeded more often than δ; the (ε, δ) promise still holds. The tab “All that is promised” draws the full
+promise of such noise.
 """
 
 TRADEOFF_ALT = (
@@ -57,9 +57,9 @@ TRADEOFF_ALT = (
 )
 
 FAMILY_NOTES = {
-    "gaussian": "With Gaussian noise that is exact for cloaking. For other methods of this kind it is a limit.",
-    "laplace": "With Laplace noise on bins that is exact, and delta is 0. The curve touches its limit.",
-    "any": "For posterior paths and private choices only epsilon and delta are proven. So the limit itself is drawn.",
+    "gaussian": "With Gaussian noise the red curve is exact for cloaking, and a limit for methods of this kind.",
+    "laplace": "With Laplace noise on bins the red curve is exact, and delta is 0. The curve touches its limit.",
+    "any": "For posterior paths and private choices only epsilon and delta are proven: the curve is the limit itself.",
 }
 
 

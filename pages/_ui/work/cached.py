@@ -29,7 +29,7 @@ _MOST = 100  # largest number of requests; beyond it, those of the page that was
 _PAUSE = 0.5  # seconds between checks whether a process is idle
 
 
-class Wish(NamedTuple):
+class Prefetch(NamedTuple):
     """A result that is likely to be needed, to be computed in advance; see ``Jobs.get``.
 
     Attributes:
@@ -62,19 +62,19 @@ class Ahead:
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
-        self._wishes: OrderedDict[Hashable, Wish] = OrderedDict()  # the next one last
+        self._requests: OrderedDict[Hashable, Prefetch] = OrderedDict()  # the next one last
         self._changed = threading.Condition()
         self._ended = False
         threading.Thread(target=self._run, daemon=True).start()
 
-    def wish(self, wishes: Iterable[Wish]) -> None:
+    def prefetch(self, requests: Iterable[Prefetch]) -> None:
         """Put these requests before all others, in their order."""
         with self._changed:
-            for wish in reversed([*wishes]):
-                self._wishes[wish.key] = wish
-                self._wishes.move_to_end(wish.key)
-            while len(self._wishes) > _MOST:
-                self._wishes.popitem(last=False)
+            for request in reversed([*requests]):
+                self._requests[request.key] = request
+                self._requests.move_to_end(request.key)
+            while len(self._requests) > _MOST:
+                self._requests.popitem(last=False)
             self._changed.notify()
 
     def stop(self) -> None:
@@ -84,22 +84,22 @@ class Ahead:
             self._changed.notify()
 
     def _run(self) -> None:
-        while (wish := self._next()) is not None:
+        while (request := self._next()) is not None:
             try:
-                self._jobs.get(wish.function, *wish.settings, given=wish.given, waiting=self._give_way)
+                self._jobs.get(request.function, *request.settings, given=request.given, waiting=self._give_way)
             except _GivenUp:
                 with self._changed:
-                    self._wishes.setdefault(wish.key, wish)
+                    self._requests.setdefault(request.key, request)
             except Exception:  # a page that needs the result gets the error
                 continue
 
-    def _next(self) -> Wish | None:
+    def _next(self) -> Prefetch | None:
         with self._changed:
             while not self._ended:
                 workers = self._jobs.workers
-                if self._wishes and workers is not None and workers.has_room():
-                    return self._wishes.popitem()[1]
-                self._changed.wait(timeout=_PAUSE if self._wishes else None)
+                if self._requests and workers is not None and workers.has_room():
+                    return self._requests.popitem()[1]
+                self._changed.wait(timeout=_PAUSE if self._requests else None)
         return None
 
     def _give_way(self, fraction: float, expected: float | None, crowded: bool) -> None:
@@ -234,13 +234,13 @@ def find(function: Callable[..., T], *settings: Hashable) -> T | None:
     return jobs.find(function, *settings)
 
 
-def wish(*wishes: Wish) -> None:
+def prefetch(*requests: Prefetch) -> None:
     """Request likely next results, which idle processes compute in this order.
 
     Visits of the server's own make no requests.
     """
     if _ahead and not is_warm_up(_visitor()):
-        _ahead[0].wish(wishes)
+        _ahead[0].prefetch(requests)
 
 
 def dataset(name: str) -> Dataset:

@@ -154,7 +154,7 @@ def test_the_page_says_what_a_share_and_what_centiles_are():
     assert "Centiles" not in said
     said = " ".join(Read(make_zip(make_spec(mechanism="bayes_cells", centiles=True))["card.html"].decode()).words)
     assert "the mean at each place of outcomes clipped to the bounds" in said
-    assert "so many in a hundred further records stay below" in said
+    assert "below which so many in a hundred further records are" in said
 
 
 SVG = "{http://www.w3.org/2000/svg}"
