@@ -27,7 +27,7 @@ _BAND, _BANDS = 0.22, 0.15  # opacity of a single band, and of several that over
 _FAINTEST = 0.15  # opacity of a value about which nothing is known
 _AT_END, _IF_FREE, _APART = "_at an end", "_if there is room", "_apart"  # texts that ``settle`` moves or hides
 _FULL = 600.0  # px across a map from which on borders are as thick as on a screen
-_ENTRY = 4.0  # width of a legend entry beside its words, in sizes of type
+_ENTRY = 4.0  # width of a legend entry without its words, in sizes of type
 _LETTER = 0.62  # average width of a letter in sizes of type
 
 

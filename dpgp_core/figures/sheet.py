@@ -34,7 +34,7 @@ Draw = Callable[["Axes"], object]
 _INK, _SOFT, _RULE = "#1a1a1a", "#444444", "#bbbbbb"
 _LINE = 1.3  # distance of lines in sizes of type
 _MOST = 4  # lines of a caption
-_BESIDE = 0.34  # share of a wide picture's width that words take beside a drawing about as tall as wide
+_BESIDE = 0.34  # share of a wide picture's width for words next to a drawing that is about as tall as wide
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")  # which XML does not allow
 _LOCK = threading.Lock()
 
@@ -382,7 +382,7 @@ def _wrapped(words: str, size: float, across: float, *, bold: bool = False) -> l
 
 
 def _cut(lines: list[str], most: int) -> list[str]:
-    """Return not more than so many lines: words of any length leave room for the drawing."""
+    """Return at most ``most`` lines, so that words of any length leave room for the drawing."""
     return lines if len(lines) <= most else [*lines[: most - 1], f"{lines[most - 1][:-2]} …"]
 
 

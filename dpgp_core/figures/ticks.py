@@ -53,7 +53,7 @@ def _numbers(low: float, high: float, least: float) -> Iterator[float]:
 
 
 def _days(start: date, end: date) -> list[tuple[date, str]]:
-    """Every so many days, or first days of every so many months."""
+    """Return days at regular intervals, or first days of months, with their texts."""
     length = (end - start).days
     for step in _DAYS:
         if length / step < MOST:

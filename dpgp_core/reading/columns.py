@@ -194,7 +194,7 @@ def remedy_of(
         if cells and len({unit_beside(cell) for cell in cells} - {""}) == 1:
             return "declare its unit as these cells write it, or write the numbers alone"
         return (
-            "declare its levels if it says which group somebody is in, or yes and no if it is an outcome of these. "
+            "declare its levels if it holds categories, or yes and no if it is a yes/no outcome. "
             "Otherwise write it as numbers"
         )
     if fault in _MAY_BE_NO_ROWS and share <= 0.5 and 0 < len(entries_of(lines)) <= _FEW:
@@ -267,7 +267,7 @@ _UNIT_BEHIND = re.compile(
 )
 _UNIT_BEFORE = re.compile(r"(?P<unit>[A-Z]{3}|[^\W\d_]{1,20}\.?(?=\s))\s?(?P<number>[^A-Za-z]{1,40})")
 _MAY_BE_NO_ROWS = {Fault.TEXT, Fault.NO_DATE, Fault.CALENDAR, Fault.LEVEL}
-_CORRECT = "declare what stands there as missing if it means that, or correct these rows"
+_CORRECT = "declare these cells as missing if they mean that, or correct these rows"
 _REMEDIES = {
     Fault.EMPTY: "declare missing, which may be an empty list, and rows without a value are left out",
     Fault.TEXT: _CORRECT,

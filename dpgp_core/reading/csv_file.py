@@ -202,7 +202,7 @@ def _check_inputs(X: FloatArray, columns: Sequence[Column]) -> None:
             raise ValueError(
                 f"{outside} of {len(values)} rows have {column.name!r} outside its x_box ({', '.join(ends)}). "
                 "Check its unit, how numbers are written, and the order of dates. Widen the declared box, or declare "
-                "as missing what only stands for that"
+                "as missing the codes that mean that"
             )
         if values.min() == values.max():
             raise ValueError(f"column {column.name!r} has the same value in every row; remove it from x")

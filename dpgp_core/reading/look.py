@@ -266,7 +266,7 @@ def _configuration(
         if name == y and (meant := _dates_mean_yes(stream, name, table)):
             two_valued, yes_no = True, meant
             said.append(
-                f"{name}: dates in {column.dated:,} of {column.rows:,} rows beside words for yes and no; proposed: any "
+                f"{name}: dates in {column.dated:,} of {column.rows:,} rows among words for yes and no; proposed: any "
                 "date means yes"
             )
             continue

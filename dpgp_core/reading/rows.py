@@ -237,7 +237,7 @@ class Table:
             )
         missing = next((column for column in columns if column not in self.names), None)
         if missing is not None and (line := self._rows.line_of(columns)) > 1:
-            raise ValueError(f"the first line holds no names; they stand in line {line}: {no_rows(range(1, line))}")
+            raise ValueError(f"the first line holds no names; they are in line {line}: {no_rows(range(1, line))}")
         if missing is not None:
             raise ValueError(
                 f"the file has no column {missing!r}; its {self.writing.separated} columns are: {self.listed}"
@@ -252,7 +252,7 @@ class Table:
         if self.lines > 1 and may_be_a_record(part for name in self.titles for part in re.split(r"[\s,;|]+", name)):
             return (
                 f"not shown, because they go over {self.lines} lines and hold numbers or dates. If "
-                "rows stand there, remove the quote that opens in it and does not close"
+                "these are rows, remove the quote that opens in the first line and does not close"
             )
         return cut(", ".join(cut(repr(name)) for name in self.names), SHOWN_LETTERS)
 

@@ -22,7 +22,7 @@ from .rows import MOST_LINES, Table
 from .writing import NUMBERS, USUAL, TwoReadings, Words, Writing, as_number, folded, ways_of
 
 _WAYS = frozenset((*NUMBERS, *ORDERS))
-_MOSTLY = 0.5  # share of the rows; beyond it the column holds no numbers, and it is not single rows that are wrong
+_MOSTLY = 0.5  # share of unreadable rows beyond which the whole column counts as something else
 _MOST_TEXTS = 1_000  # different texts that are kept of a column, far more than its possible categories
 _USUAL = Words(USUAL, "1234.5").texts
 _CODES = frozenset(

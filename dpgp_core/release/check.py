@@ -364,7 +364,9 @@ def values_again(
     if isinstance(spec.built, BayesCloaking):
         release = _loaded(spec.built, described, files.get(FILE, b""), spec.guarantee)
         if spec.centiles and release.statistics.distances is None:
-            raise ValueError("the release holds no scatter, so no centiles follow from it; fetch the zip again")
+            raise ValueError(
+                "the release does not contain the residual variance, so it has no centiles; fetch the zip again"
+            )
         prediction, bounds = release.prediction(points), release.statistics.bounds
         centiles = (prediction.quantile(each / 100)[0] for each in CENTILES if spec.centiles)
         return [prediction.values[0], *(np.clip(each, *bounds) for each in centiles)]

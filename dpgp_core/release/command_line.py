@@ -47,46 +47,46 @@ from .specification import EXAMPLE, ReleaseSpec
 OK, BAD_CONFIG, BAD_DATA, REFUSED, NOT_WRITTEN = 0, 2, 3, 4, 5
 
 EPILOG = f"""\
-exit codes: {OK} done; {BAD_CONFIG} the command, the configuration or the ledger is wrong; {BAD_DATA} the table is
-wrong; {REFUSED} the budget would be passed, or inputs exposed that are protected: nothing was released;
-{NOT_WRITTEN} a file cannot be written; 128 + n stopped by signal n.
+exit codes: {OK} success; {BAD_CONFIG} the command, the configuration or the ledger is wrong; {BAD_DATA} the table is
+wrong; {REFUSED} refused, because the release would exceed the budget or expose protected inputs; {NOT_WRITTEN} a file
+cannot be written; 128 + n stopped by signal n.
 
 'python -m dpgp_core template' prints a configuration to start from; a release.json is one too. Begin with --check,
 which spends nothing.
 
-an input that is a category has its levels in the configuration, and null where numbers have a box, a lengthscale and
-points: "x": ["age", "sex"], "x_levels": [null, ["women", "men"]], "x_box": [[0, 100], null], "lengthscale": [25, null],
-"grid": [51, null]. There is then a curve for each level. What is none of them counts as "other", if that is a level.
+a categorical input has its categories in the configuration, and null instead of a box, a lengthscale and points:
+"x": ["age", "sex"], "x_levels": [null, ["women", "men"]], "x_box": [[0, 100], null], "lengthscale": [25, null],
+"grid": [51, null]. There is then a curve for each category. Any other text counts as "other" if that is a category.
 """
 WRITING_EPILOG = """\
 the table is a text with a header line; a workbook (.xlsx, .xls, .xlsb, .ods); a file of Stata (.dta), SPSS (.sav,
 .zsav) or SAS (.xpt, .sas7bdat); a Parquet or Arrow file (.parquet, .arrow, .feather); or one of these packed (.gz, or
 a .zip with no other table). The extra "files" installs what reads them.
-how the table is written, declared in the configuration and written to release.json; 'python -m dpgp_core look
-TABLE.csv' prints a configuration with all of it filled in, for the eyes of who owns the table:
-  "separator"   ",", ";", "\\t", "|", " ", "^", "~" or ":"; null: the one that the header line has most of
+the configuration declares how the table is written, and release.json repeats it. 'python -m dpgp_core look TABLE.csv'
+proposes these declarations to the owner of the table:
+  "separator"   ",", ";", "\\t", "|", " ", "^", "~" or ":"; null: the most frequent one in the header line
   "numbers"     "1234.5", "1,234.5", "1234,5", "1.234,5", "1 234,5", "1 234.5" or "1'234.5"
                 null: "1234.5", unless all fractions of a column have exactly three digits: 2.400 may be 2,400
   "notations"   further ways of writing numbers, as ["censored"]: "censored" for <5, >90 and 80+, which count as their
                 limit; "feet and inches" for 5'10", in inches; "multiples" for 12k and 1.2bn; "times" for 8:30 and 1h20,
                 in hours
-  "encoding"    null for UTF-8 or what a byte order mark says; "cp1252" and "latin-1" are usual elsewhere
-  "missing"     words and codes that mean that a value is missing, as [-999, "refused"], beside empty cells, NA, N/A,
-                NaN, null, none, unknown and the like: rows that lack a value in a column that is used are left out,
-                and the number of complete rows is public. null: a row that lacks a value is refused
-  "yes", "no"   the words, or codes, of an outcome of yes and no ("y_kind": "yes/no"); what is neither is missing;
-                "any date" among them stands for every date
-  "date_order"  of inputs that are dates
-  "ignore"      lines that are no rows: titles above the names, units below them, notes, sums; as [2] or ["1-3", "63-"]
-  "sheet"       of a workbook with several sheets, the one that holds the table; its rows count as lines
-a configuration needs x, x_box, y, y_bounds, unit, grid, epsilon and delta; all else has a default.
+  "encoding"    null for UTF-8, or the encoding of a byte order mark; "cp1252" and "latin-1" are other usual ones
+  "missing"     words and codes for a missing value, such as [-999, "refused"], in addition to empty cells, NA, N/A,
+                NaN, null, none, unknown and the like. Rows that lack a value in a column that is used are left out,
+                and the number of complete rows is public. null: a table with missing values is refused
+  "yes", "no"   words or codes of a yes/no outcome ("y_kind": "yes/no"); any other cell counts as missing; "any date"
+                stands for every date
+  "date_order"  order of day, month and year in inputs that are dates
+  "ignore"      lines that are not rows: titles, units, notes or sums, such as [2] or ["1-3", "63-"]
+  "sheet"       name of the sheet with the table, for a workbook with several; its rows count as lines
+a configuration needs x, x_box, y, y_bounds, unit, grid, epsilon and delta; everything else has a default.
 """
 DATES_EPILOG = """\
 dates: "x_box": [["2019-01-01", "2023-12-31"]] makes an input one of dates, written like 2024-03-01;
-"date_order": "day/month/year" says that the table has 1/03/2024 or 01.03.2024, with a time of day or not
-("month/day/year" and "year-month-day" are the others); "dates": {"day": {"period": "year"}} says that the curve may
-come again every year ("year", "week" or a number of days; mechanisms bayes_cells and bayes), "format" there is the
-order of this input alone.
+"date_order": "day/month/year" is for dates such as 1/03/2024 or 01.03.2024, with or without a time of day
+("month/day/year" and "year-month-day" are the other orders); "dates": {"day": {"period": "year"}} declares that the
+curve may repeat every year ("year", "week" or a number of days; mechanisms bayes_cells and bayes); "format" there is
+the order of this input alone.
 """
 
 
@@ -164,7 +164,7 @@ def _add_look(commands: Any) -> None:
     look = commands.add_parser(
         "look",
         allow_abbrev=False,
-        help="print what could be declared of a table, for its owner's eyes: not private",
+        help="propose declarations of a table to its owner; the output is not private",
         epilog=WRITING_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -172,9 +172,9 @@ def _add_look(commands: Any) -> None:
     look.add_argument(
         "table", metavar="TABLE.csv", help="the table: text with a header line, or one of the kinds below"
     )
-    look.add_argument("--sheet", metavar="NAME", help="of a workbook with several, the one that holds the table")
-    look.add_argument("--x", action="append", default=[], metavar="COLUMN", help="an input; proposed, too, if left out")
-    look.add_argument("--y", metavar="COLUMN", help="the private outcome; proposed, too, if left out")
+    look.add_argument("--sheet", metavar="NAME", help="name of the sheet with the table, for a workbook with several")
+    look.add_argument("--x", action="append", default=[], metavar="COLUMN", help="an input; proposed if left out")
+    look.add_argument("--y", metavar="COLUMN", help="the private outcome; proposed if left out")
 
 
 def _add_release(commands: Any) -> None:
@@ -193,14 +193,14 @@ def _add_release(commands: Any) -> None:
     release.add_argument(
         "--check",
         action="store_true",
-        help="a dry run, and the first step: read the table, say all that its owner is told before a release, and "
-        "whether the ledger would allow it; nothing is spent and no file is written",
+        help="a dry run, and the first step: read the table, and say what its owner should know before a release and "
+        "whether the ledger would allow it; no budget is spent and no file is written",
     )
     release.add_argument(
         "--anyway",
         action="store_true",
         help="release even if more than half of the table lies outside the bounds or the box, lacks a value or is of "
-        "another kind, which is refused without it because the declaration is probably wrong",
+        "another kind; without this option it is refused, because the declaration is probably wrong",
     )
     release.add_argument(
         "--degrees",
@@ -211,55 +211,55 @@ def _add_release(commands: Any) -> None:
     release.add_argument(
         "--log",
         action="store_true",
-        help="measure the natural logarithm of the output, as prices need: bounds stay in the output's unit and "
-        "must lie above 0, values come back by exp, and errors are factors",
+        help="measure the natural logarithm of the output, as for prices: bounds are in the output's unit and must "
+        "lie above 0, released values are in the output's unit too, and errors are factors",
     )
     whose = release.add_mutually_exclusive_group()
     whose.add_argument(
         "--person",
         metavar="COLUMN",
-        help="the column that says whose row it is, where people may have several: all rows of one person are "
-        "hidden together, and the column is neither an input nor released; goes before the configuration's",
+        help="the column that identifies people, if they may have several rows: all rows of one person are protected "
+        "together, and the column is neither an input nor released; overrides the configuration",
     )
     whose.add_argument(
         "--rows-per-person",
         type=int,
         metavar="K",
-        help="nobody has more than so many rows, and no column says whose they are: noise for all of them; goes "
-        "before the configuration's",
+        help="largest number of rows of one person, if no column identifies people: the noise protects all of them; "
+        "overrides the configuration",
     )
     release.add_argument(
         "--buy-bounds",
         type=float,
         metavar="UNIT",
-        help="nobody knows bounds of the output: buy them with a share of the budget (bounds_share of the "
+        help="if bounds of the output are unknown: buy them with a share of the budget (bounds_share of the "
         "configuration), from noisy counts in cells that end at 1, 2, 3, 5, 10, ... UNIT; UNIT is the "
-        "smallest size that matters, for example 0.01. Cells end at 10^12 UNIT: where people lie beyond, "
-        "the release is of no use and says so, and is spent all the same. Bounds of the configuration are "
-        "not used",
+        "smallest size that matters, for example 0.01. Cells end at 10^12 UNIT: if many values are larger, "
+        "the release is useless and says so, and its budget is spent all the same. Bounds of the "
+        "configuration are not used",
     )
     release.add_argument(
         "--tolerance",
         type=float,
         metavar="NUMBER",
-        help="values are of use where the curve is known to within this much, in the output's unit, or this "
-        "factor with --log: the table marks which are; goes before the configuration's",
+        help="values are marked as useful if the curve is known to within this, in the output's unit, or within this "
+        "factor with --log; overrides the configuration",
     )
     release.add_argument(
-        "--ledger", metavar="FILE", help="count what is spent in this file, and refuse to pass the total"
+        "--ledger", metavar="FILE", help="count what is spent in this file, and refuse to exceed the total"
     )
     release.add_argument(
         "--new-ledger",
         action="store_true",
-        help="make the file of --ledger, which must not be there yet; it starts with the releases that the "
+        help="make the file of --ledger, which must not exist; it starts with the releases that the "
         "configuration lists",
     )
     release.add_argument(
         "--inputs-public",
         action="store_true",
-        help="treat the inputs as public from now on, and record that in the ledger: needed before releases that "
-        "protect inputs and outputs stand beside releases that protect outputs only, whose noise depends on "
-        "the inputs",
+        help="treat the inputs as public from now on, and record that in the ledger. This is needed before a ledger "
+        "can contain both releases that protect inputs and releases that protect outputs only, because the "
+        "noise of the latter depends on the inputs",
     )
     release.add_argument("--force", action="store_true", help="overwrite the zip if it exists")
 

@@ -227,7 +227,7 @@ def test_a_remedy_serves_all_cells():
     assert remedy_of(Fault.ORDER, {"3/4/2024", "13/4/2024"}, 0.1, "a") == 'declare date_order "day/month/year"'
     assert "in one order" in remedy_of(Fault.ORDER, {"4/13/2024", "13/4/2024"}, 0.1, "a")
     assert "declare its levels" in remedy_of(Fault.TEXT, {"x"}, 0.9, "a")
-    assert "declare what stands there as missing" in remedy_of(Fault.TEXT, {"x"}, 0.1, "a")
+    assert "declare these cells as missing" in remedy_of(Fault.TEXT, {"x"}, 0.1, "a")
 
 
 @pytest.mark.parametrize("cell", ["", "nan", "inf", "secret", "1,5", "1_0"])

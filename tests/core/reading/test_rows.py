@@ -281,7 +281,7 @@ def test_a_message_repeats_60_letters_of_a_strangers_name_and_300_of_all():
 
 def test_rows_behind_a_quote_that_opens_in_the_line_of_names_are_not_shown():
     swallowed = b'age,"height\n77,160.4\n63,171.9"\n1,2\n3,4\n'
-    said = "columns are: not shown, because they go over 3 lines and hold numbers or dates. If rows stand there, remove"
+    said = "columns are: not shown, because they go over 3 lines and hold numbers or dates. If these are rows, remove"
     for asked in (
         lambda: Table(io.BytesIO(swallowed)).positions(["height"]),
         lambda: proposal(io.BytesIO(swallowed), y="height"),
