@@ -72,7 +72,7 @@ class Look(NamedTuple):
 
 
 def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
-    """Read a table and find out how it is written and what its columns contain.
+    """Read a table; return how it seems to be written, and what its columns contain.
 
     Args:
         stream: the table as text, in binary mode.
@@ -111,7 +111,7 @@ def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tupl
 
 
 def lines_within(columns: Mapping[str, Contents]) -> tuple[int | str, ...]:
-    """Return the lines that repeat the names, a first row of units or labels, and a last row of sums.
+    """Return the lines within a table that are not rows: repeated names, a first row of units, a last row of sums.
 
     The first row is not part of the table if every column of numbers has a text there that occurs nowhere else. The
     last row is a sum if the first column of the table holds numbers, and such a text in this row.

@@ -80,7 +80,7 @@ def bundle(
 
 
 def pictures(published: Published) -> tuple[str, bytes]:
-    """Return the figure of a release as part of its card, and as a file with its guarantee.
+    """Return the figure of a release twice: as an element of its card, and as a file that contains its guarantee.
 
     Both are empty if matplotlib is not installed or fails: the release has been charged by then, and must not be lost.
     """

@@ -187,7 +187,9 @@ class LoadedRelease:
         return read(self.statistics, self.models)
 
     def prediction(self, X: FloatArray) -> MixtureUncertainty:
-        """Return the posterior mixture at X (P, D) as one release, in the output's unit."""
+        """Return the predictions of all models at X (P, D) with their weights, for one release, in the output's
+        unit.
+        """
         return uncertainty_read(self.statistics, self._reading.at(X).curve)
 
 
@@ -272,7 +274,7 @@ def _loaded(
 
 
 def _files(path: Path) -> dict[str, bytes]:
-    """Return the two files that are needed, by name."""
+    """Return the card and the statistic of a release, by file name."""
     if path.is_file() and path.suffix != ".npz":
         return _unzipped(path)
     folder = path if path.is_dir() else path.parent

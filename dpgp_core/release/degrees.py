@@ -60,7 +60,7 @@ class Coordinates:
         return max(abs(middle / math.cos(math.radians(latitude)) - 1) for latitude in (nearest, farthest))
 
     def in_degrees(self, column: str, kilometres: float) -> float:
-        """Return a length along an input in the input's unit: km become degrees for longitude and latitude only."""
+        """Return a length in the unit of an input; along longitude and latitude, a length in km becomes degrees."""
         worth = dict(zip((self.longitude.name, self.latitude.name), self.kilometres, strict=True))
         return kilometres / worth.get(column, 1.0)
 

@@ -180,7 +180,7 @@ def check_regular(status: os.stat_result) -> None:
 
 
 def check_replaceable(target: Path) -> None:
-    """Raise OSError if writing to a path would replace anything but a regular file, or is impossible."""
+    """Raise OSError if a path leads to anything but a regular file, or into a folder that the system generates."""
     if os.stat(target.parent).st_dev in _made_up():
         raise OSError(0, "the folder is made up by the system")
     with suppress(FileNotFoundError):

@@ -272,7 +272,7 @@ def _loss_to_object(guarantee: Guarantee) -> dict[str, Any]:
     for kind, (loss_class, readers) in _LOSSES.items():
         if isinstance(loss, loss_class):
             return {"kind": kind} | dict(zip(readers, astuple(loss), strict=True))
-    # as its pair (epsilon, delta), whose composition is never smaller than that of the loss itself
+    # as its (epsilon, delta) pair, which never composes to less than the loss itself
     budget = {"epsilon": guarantee.proven_epsilon, "delta": guarantee.budget.delta}
     return {"kind": "approximate"} | budget | {"times": 1}
 

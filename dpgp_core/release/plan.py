@@ -121,7 +121,7 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
         outcome = spec.purchase.widest  # a plan for these bounds serves for all bounds
     public, half_width = spec.public_table(X, person, outcome), None
     with solvable():
-        plan = mechanism.plan_for(public, X_test)  # if inputs are private, only their number
+        plan = mechanism.plan_for(public, X_test)  # if inputs are private, the plan uses only their number
         if isinstance(plan, Plan) and not all(len(stage.strategy) for stage in plan.stages):
             raise ValueError(_NOTHING_MEASURED)
         if not spec.protects_inputs and not isinstance(plan, BayesPlan):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..figures.drawing import Axes
 
 Interval = tuple[FloatArray, FloatArray]
-_WELL = 0.75  # a narrowing of the interval by this share of the bounds' width counts as well known
+_WELL = 0.75  # values are well known if their interval is narrower than the bounds by this share of them
 _LAST_DIGITS = 1e-9  # relative tolerance of a width, because it may have been rounded
 
 
