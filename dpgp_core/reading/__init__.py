@@ -1,1 +1,1 @@
-"""Reading numeric columns of somebody's own file: streamed, checked, and never guessed from."""
+"""Read numerical and categorical columns of a user's table, with all cells checked and without guesses."""

@@ -328,7 +328,9 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
 
 
 def _shifts(figure: go.Figure, shares: Sequence[float], times: float = 1.0) -> list[float]:
-    """How far each name is moved up from its line's end [px], for names whose type is so many times as large."""
+    """Return how far each name is moved up from the end of its line [px], for names in type that is larger by
+    ``times``.
+    """
     tall, line = figure.layout.height - _LITTLE - figure.layout.margin.b, _LINE * times
     heights = stacked((tall * share for share in shares), line, tall + line / 2)
     return [height - tall * share for share, height in zip(shares, heights, strict=True)]

@@ -419,7 +419,7 @@ def map_panel(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, title:
 
 
 def draw_map(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, ax: Axes, *, named: bool = True) -> None:
-    """Draw the hexagons alone; those whose value tells nothing are grey and hatched."""
+    """Draw the hexagons alone; those with useless values are grey and hatched."""
     unsure = layer.unsure(cells)
     colours = _colours(layer, cells[layer.column].to_numpy(float))
     colours[unsure] = np.array(UNSURE) / 255

@@ -268,7 +268,7 @@ def after_each(draw: Draw, prior: float, family: Family) -> FloatArray:
     In the worst case that the trade-off allows. The mean of all of them is the belief beforehand.
     """
     shares, noise = np.arange(1, DOTS) / DOTS, tradeoff(draw, family)
-    true = [share * mean_beliefs(prior, float(share), noise).high for share in shares]  # the most telling first
+    true = [share * mean_beliefs(prior, float(share), noise).high for share in shares]  # the most revealing first
     return np.asarray(np.diff([0.0, *true, prior])[::-1] * DOTS)
 
 

@@ -285,8 +285,8 @@ def unstoppable(function: Callable[..., T], *args: Any) -> T:
 
 
 def _visitor() -> str | None:
-    """Whose page this is: the browser's cookie, or the session where there is none."""
-    context = get_script_run_ctx(suppress_warning=True)  # work ahead is nobody's
+    """Return whose page this is: the browser's cookie, or the session if there is none."""
+    context = get_script_run_ctx(suppress_warning=True)  # work in advance belongs to nobody
     if context is None:
         return None
     return known_by(st.context.cookies.to_dict()) or context.session_id
