@@ -33,7 +33,7 @@ if table and spec and prepared:
     steps.release(table, prepared, account)
     frame.guarantee_card(
         spec.guarantee,
-        "The noise of a real release comes from the operating system and is not kept: nobody can draw it again."
+        "The noise of a real release comes from the operating system and is not kept: nobody can reproduce it."
         + (f" {steps.INPUTS_PUBLIC}" if account.ledger.inputs_public else ""),
     )
 else:

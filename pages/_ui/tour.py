@@ -198,7 +198,7 @@ STEPS = (
         "kung_curves",
         {"epsilon": "0.5", "mechanism": "cloaking", "beside": "published"},
         "What does twice the ε buy?",
-        "Note the privacy noise, then move ε from 0.5 to 1. Compare with the method of 2018 beside it.",
+        "Note the privacy noise, then move ε from 0.5 to 1. Compare with the method of 2018 next to it.",
         twice_the_budget,
     ),
     Step(

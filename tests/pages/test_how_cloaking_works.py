@@ -338,7 +338,7 @@ def test_a_caption_is_one_short_sentence_and_descriptions_are_for_screen_readers
     app = open_page(PAGE, **address)
     alts = [each.proto.alt for each in app.get("plotly_chart")]
     assert alts
-    assert not [alt for alt in alts if "The text below it tells it" in alt]
+    assert not [alt for alt in alts if "The text below describes it" in alt]
     below = [each.value for each in app.caption if each.value != in_python._NOTE]
     assert max(len(each) for each in below) < 150, max(below, key=len)
 

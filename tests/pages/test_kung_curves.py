@@ -99,7 +99,7 @@ def test_draws_compose_on_screen_and_over_the_session(open_page):
     app = open_page("kung_curves", draws="5", delta="0.01", mechanism="refined")  # its plan serves every budget
     spent = shown(app.metric[3].value.replace("ε = ", ""))
     assert spent == pytest.approx(epsilon_of(1.8779 / np.sqrt(5), 0.01), abs=0.01)
-    assert "for all 5 draws together" in page_text(app)
+    assert "for all 5 releases together" in page_text(app)
     app.select_slider(key="epsilon").set_value(0.5).run()
     captions = "".join(c.value for c in app.sidebar.caption)
     # ours and the published curve beside it, at two budgets

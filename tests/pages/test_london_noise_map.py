@@ -152,7 +152,7 @@ def test_twenty_releases_are_played_on_the_map(seen):
     assert len({frame.tobytes() for frame in frames_in(words)}) == 20
     assert not app.get("deck_gl_json_chart")
     assert any("Budget spent on screen" in each.label for each in app.sidebar.expander)
-    assert any("With what is drawn beside it" in each.value for each in app.sidebar.caption)
+    assert any("Together with what is drawn next to it" in each.value for each in app.sidebar.caption)
 
 
 def test_epsilon_can_be_had_on_the_picture(open_page):

@@ -147,7 +147,7 @@ def test_what_one_page_shows_counts_on_another_about_the_same_people(open_page):
     assert "3 separate real releases of the settings seen" in said_in_sidebar(app)  # ours, the paper's, Bayes cloaking
     said = said_in_sidebar(app.switch_page("../kung_curves.py").run())
     assert "5 separate real releases of the settings seen" in said
-    assert "Some of these settings protect outputs only: beside them inputs are public." in said
+    assert "Some of these settings protect outputs only: with these, inputs are public." in said
 
 
 def test_totals_are_of_people_not_of_data_sets():

@@ -190,7 +190,7 @@ def test_a_pinned_release_is_spent_as_well(open_page):
     alone = open_page(PAGE, epsilon="0.5")
 
     def beside(app):
-        return next(each.value for each in app.sidebar.caption if "drawn beside it" in each.value)
+        return next(each.value for each in app.sidebar.caption if "drawn next to it" in each.value)
 
     assert float(beside(app).split("= ")[1].rstrip(".")) > float(beside(alone).split("= ")[1].rstrip("."))
 

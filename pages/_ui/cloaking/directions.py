@@ -171,13 +171,13 @@ def moving_alt(directions: Directions, result: Result) -> str:
     typical = float(np.median(np.sqrt((directions.shapes**2).sum(axis=0))))
     frames, point = (MAP_FRAMES, "hexagon") if result.scene.is_map else (FRAMES, result.dataset.x_names[0])
     return (
-        f"Privacy noise along the first {len(directions.shapes)} directions: {frames} draws that turn into one "
+        f"Privacy noise along the first {len(directions.shapes)} directions: {frames} samples that turn into one "
         f"another. One standard deviation is {words.size(result, typical)} at a typical {point}."
     )
 
 
 _STILL = "A direction in which one person could move the curve far gets much noise."
-_MOTION = "Privacy noise as it may look: one draw turns into the next."
+_MOTION = "Examples of the privacy noise: one sample turns into the next."
 
 
 def show_curves(result: Result) -> None:

@@ -41,9 +41,9 @@ _CENTILES = (
 )
 _DIFFERENCE = (
     "Positive where the first group is higher. The range holds the difference of the curves with {level:g} % "
-    "probability, privacy noise included. What both groups have in common, and nobody knows, cancels."
+    "probability, privacy noise included. Uncertainty that both groups share cancels."
 )
-_NO_CENTILES = "This release says nothing of how far people are apart. Shown is the curve."
+_NO_CENTILES = "This release does not say how much people differ, so the curve is shown."
 _MEDIAN = 50
 _MAP = "Predicted from the released numbers; the table has ranges."
 _HATCHED = (
@@ -51,7 +51,7 @@ _HATCHED = (
     "the map."
 )
 FILE_NOTE = (
-    "As the file says. What this page cannot check is that the noise was drawn as promised, and that nothing else "
+    "As the file states. This page cannot check that the noise was drawn as promised, and that nothing else "
     "about the same people was released."
 )
 

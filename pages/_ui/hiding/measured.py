@@ -260,7 +260,7 @@ def answer(measured: Measured, data: Dataset) -> str:
 def row_of(measured: Measured, data: Dataset, stage: int) -> str:
     """Return what one curve of the picture means."""
     later = (
-        f"Stage {stage} looks at each {data.y_name} only near the curve known so far, so the same noise hides less."
+        f"Stage {stage} measures each {data.y_name} only near the curve known so far, so that less noise protects it."
         if stage > 1
         else f"Stage 1 knows nothing yet: each {data.y_name} may lie anywhere within the bounds."
     )
@@ -275,8 +275,8 @@ def growth(measured: tuple[Measured, ...]) -> str:
     low, high = measured[0], measured[-1]
     return (
         f"At epsilon = {low.settings.epsilon:g} the last stage measures {low.ranks[-1]} sums; at epsilon = "
-        f"{high.settings.epsilon:g} it measures {high.ranks[-1]}. Only a sum that says more than its noise hides is "
-        "worth it."
+        f"{high.settings.epsilon:g} it measures {high.ranks[-1]}. A sum is worth measuring only if it is not "
+        "lost in its noise."
     )
 
 

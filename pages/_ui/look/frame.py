@@ -182,7 +182,7 @@ def lessons(page: str, rows: Sequence[tuple[str, dict[str, Any]]]) -> None:
 
 def guarantee_rows(guarantee: Guarantee) -> tuple[tuple[str, str], ...]:
     """Return the rows of the card, all of which are read from the guarantee."""
-    draws = f" for all {guarantee.releases} draws together" if guarantee.releases > 1 else ""
+    draws = f" for all {guarantee.releases} releases together" if guarantee.releases > 1 else ""
     claim, sure = text.budget(guarantee) + (f". That is{draws}" if draws else ""), "proven for this setting"
     if not guarantee.established:
         claim = f"claimed: ε = {guarantee.budget.epsilon:g} at δ = {text.small(guarantee.budget.delta)}{draws}"

@@ -316,7 +316,7 @@ def hexagon_map(
             legible = replace(around, names=[]) if around is not None and telephone else around
             deck = maps.deck(cells, layer, kind, legible, picked)
             called = f"Map of London: {layer.title.lower()}. "
-            called += "The text below it tells it." if caption is None else alt
+            called += "The text below describes it." if caption is None else alt
             st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=called)
         with st.container(key=f"legend_{key}"):
             st.html(maps.legend(layer, hatched=bool(layer.unsure(cells).any())))

@@ -72,7 +72,7 @@ def differences() -> str:
     whole = current.keys() <= kept.keys()
     if not keys:
         same = "**Pinned (A)** is what you see now (B). Move a control, and both are shown."
-        return same if whole else "**Pinned (A)** beside what you see now (B)."
+        return same if whole else "**Pinned (A)** next to what you see now (B)."
     rest = " All else is the same." if whole else ""
     return f"**Pinned (A)**: {_listed(kept, keys)}; **now (B)**: {_listed(current, keys)}.{rest}"
 

@@ -269,7 +269,7 @@ def alt_text(figure: go.Figure, description: str | None = None) -> str:
     """
     y, x = (each.title.text or "" for each in (figure.layout.yaxis, figure.layout.xaxis))
     of = f"{y} by {x}" if x and y else x or y or "a picture"
-    return f"Chart: {html.unescape(of)}. {description or 'The text below it tells it.'}"
+    return f"Chart: {html.unescape(of)}. {description or 'The text below describes it.'}"
 
 
 def stacked(heights: Iterable[float], gap: float, top: float) -> list[float]:

@@ -39,13 +39,13 @@ def spent(dataset_name: str, *made: tuple[object, Guarantee], free: str = "") ->
     on_screen = text.at_most(guarantee.proven_epsilon)
     with st.sidebar.expander(f"Budget spent on screen: ε = {on_screen}", icon=":material/verified_user:"):
         st.markdown(
-            f"On screen: **ε = {on_screen}** at δ = {text.small(delta)} ({guarantee.releases} example "
-            f"draw{'s' if guarantee.releases > 1 else ''}). [What these words mean](./#{text.ANCHOR})"
+            f"On screen: **ε = {on_screen}** at δ = {text.small(delta)} ({guarantee.releases} simulated "
+            f"release{'s' if guarantee.releases > 1 else ''}). [What these words mean](./#{text.ANCHOR})"
         )
         if free:
             st.caption(free)
         if len(here) > 1:
-            st.caption(f"With what is drawn beside it: ε = {_together(list(here.values()), delta)}.")
+            st.caption(f"Together with what is drawn next to it: ε = {_together(list(here.values()), delta)}.")
         if len(releases) > 1:
             st.caption(_session_sentence(list(releases.values()), delta))
 
@@ -61,7 +61,7 @@ def _session_sentence(guarantees: Sequence[Guarantee], delta: float) -> str:
         f"{len(guarantees)} separate real releases of the settings seen in this session, all about the same people, "
         f"would cost ε = {_together(guarantees, delta)} at δ = {text.small(delta)}. The simulated "
         "releases shown here share their noise, so two of them together hide nothing."
-        + (" Some of these settings protect outputs only: beside them inputs are public." if mixed else "")
+        + (" Some of these settings protect outputs only: with these, inputs are public." if mixed else "")
     )
 
 

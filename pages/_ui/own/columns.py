@@ -185,7 +185,7 @@ def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool
     if not beside:
         return problem
     if unit.answer != beside or draft.way != written:
-        about = f"{plain(name)} holds numbers with {plain(beside)} beside them: is that their unit?"
+        about = f"{plain(name)} holds numbers with {plain(beside)}: is that their unit?"
         st.info(about, icon=":material/rule:")
         _offer(f"Yes, in {beside}", {unit.key: beside, questions.NUMBERS.key: written}, "rule")
         draft.readable = False

@@ -149,7 +149,7 @@ _FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over
 _ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
 _ABOUT_FADING = " Colours fade where little is known, as where few people are."
 _ABOUT_FIRST = " The map is of the first group; the table and the file have all groups."
-_ABOUT_CENTILES = " Below a thin line lie as many in 100 further people as it says, if the model is right."
+_ABOUT_CENTILES = " The number at a thin line says how many in 100 further people are below it, if the model is right."
 
 
 def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: float) -> str:
@@ -161,7 +161,8 @@ def interval_sentence(spec: ReleaseSpec, half_width: FloatArray | None, step: fl
     low, middle, high = (error(spec, float(width)) for width in np.quantile(half_width, [0.1, 0.5, 0.9]))
     return (
         f"The curve will be known to about **{middle}** with 95 % probability ({low} to {high} over most of the "
-        "grid). That counts privacy noise, and holds if the model is right. Values will be rounded to multiples of "
+        "grid). This includes privacy noise, and assumes that the model is right. Values will be rounded to multiples "
+        "of "
         f"{step:g}."
     )
 
@@ -232,7 +233,7 @@ def released_caption(spec: ReleaseSpec) -> str:
     """Return a sentence that says what to see in the figure."""
     if len(spec.numbers) > 1:
         return "Colours fade where little is known."
-    return "The band holds the curve with 95 % probability if the model is right."
+    return "The band contains the curve with 95 % probability if the model is right."
 
 
 def released_alt(spec: ReleaseSpec) -> str:
@@ -242,7 +243,7 @@ def released_alt(spec: ReleaseSpec) -> str:
     if spec.levels:
         lines = f"{_ABOUT_GROUPS if one else _ABOUT_FIRST}{lines}"
     measured = (
-        "Released values. The band holds the curve with 95 % probability if the model is right. It counts privacy "
+        "Released values. The band contains the curve with 95 % probability if the model is right. It includes privacy "
         f"noise.{lines} All of it was computed from the numbers measured with noise"
     )
     if spec.protects_inputs:

@@ -203,8 +203,8 @@ SMALLEST = Question(
     "bounds_unit",
     "number_input",
     "Smallest y that matters",
-    help="A public guess, for example 0.01 for a wage in pounds, 1 for a count. Whatever is smaller counts as nothing "
-    "for the bounds. They can be found up to 10^12 times this size. If many values are larger, the release is "
+    help="A public guess, for example 0.01 for a wage in pounds, 1 for a count. Smaller values count as 0 for the "
+    "bounds. They can be found up to 10^12 times this size. If many values are larger, the release is "
     "useless, and its budget is spent all the same.",
     look={"min_value": LEAST_UNIT, "max_value": MOST_UNIT, "format": "%g"},
 )

@@ -267,8 +267,8 @@ def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
     """Return the headline sentences; errors only with the overlay, compared with the one ``without`` privacy."""
     if without is None:
         return (
-            f"Hiding both at ε = {setting.epsilon:g}, one release predicts everywhere. It hides what somebody's inputs "
-            "are as well as their outcome."
+            f"Hiding both at ε = {setting.epsilon:g}, one release predicts everywhere. It protects a person's inputs as "
+            "well as the outcome."
         )
     unit, error = fits.dataset.y_unit, {method: text.number(each) for method, each in fits.rmse.items()}
     return (
@@ -357,8 +357,8 @@ def differences_alt(fits: Fits) -> str:
 def fit_alt(fits: Fits) -> str:
     """Text alternative of the fits."""
     return (
-        f"Published curves. Outer bands hold one more {fits.dataset.y_name} ({100 * LEVEL:g} %), inner ones the curve. "
-        "The paper's bands do not hold, so it has none. Triangles: inducing inputs."
+        f"Published curves. Outer bands are for one more {fits.dataset.y_name} ({100 * LEVEL:g} %), inner ones for the "
+        "curve. The paper's intervals are too narrow, so none are drawn. Triangles: inducing inputs."
     )
 
 
