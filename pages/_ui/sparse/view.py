@@ -267,8 +267,8 @@ def answer(fits: Fits, setting: SparseSetting, without: float | None) -> str:
     """Return the headline sentences; errors only with the overlay, compared with the one ``without`` privacy."""
     if without is None:
         return (
-            f"Hiding both at ε = {setting.epsilon:g}, one release predicts everywhere. It protects a person's inputs as "
-            "well as the outcome."
+            f"Hiding both at ε = {setting.epsilon:g}, one release predicts everywhere. It protects a person's "
+            "inputs as well as the outcome."
         )
     unit, error = fits.dataset.y_unit, {method: text.number(each) for method, each in fits.rmse.items()}
     return (
