@@ -109,8 +109,8 @@ def test_columns_of_numbers_and_others():
     assert found["code"].as_numbers("code") == ""
     assert found["wage"].usual == 1
     assert found["wage"].as_numbers("wage") == (
-        "column 'wage' has text instead of a number in line 3 of the file; declare these cells as missing if it "
-        "means that, or correct these rows"
+        "column 'wage' has text instead of a number in line 3 of the file; declare these cells as missing if they "
+        "mean that, or correct these rows"
     )
     dates = found["when"].as_numbers("when")
     assert dates == "column 'when' holds dates; say so, and it is read as dates"
