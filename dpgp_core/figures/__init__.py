@@ -1,1 +1,1 @@
-"""Figures on matplotlib: what a release, the command line and the dashboard draw. Imported when a figure is made."""
+"""Figures on matplotlib for releases, the command line and the dashboard. It is imported when a figure is made."""

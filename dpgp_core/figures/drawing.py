@@ -1,4 +1,4 @@
-"""Curves, grids and cells on axes of matplotlib, and what keeps their labels apart."""
+"""Draw curves, grids and cells on matplotlib axes, and keep their labels apart."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Curve:
     """A released curve of one group, with its interval.
 
     Attributes:
-        number: place of the group, from 0; it decides the colour and the dashes.
-        name: of the group; "" if there is only one.
+        number: number of the group, from 0, which determines colour and dashes.
+        name: name of the group; "" if there is only one.
         x: inputs (P,), ascending.
-        values: of the curve (P,).
+        values: values of the curve (P,).
         low: lower end of its interval (P,).
         high: upper end (P,).
         useful: which values are certain enough to be useful (P,); None for all of them.
@@ -119,7 +119,7 @@ def draw_grid(
         shares: how much is known of each value (T, S): 1 for all of it; 0 if the value is not useful.
         across: the first input.
         up: the second input.
-        title: of the colour bar.
+        title: title of the colour bar.
         ratio: length of a unit of the second input over one of the first; None to fill the axes.
     """
     import matplotlib
@@ -158,7 +158,7 @@ def draw_colour_bar(ax: Axes, scale: Any, title: str, marks: Sequence[Mark] | No
     Args:
         ax: the axes.
         scale: colours and range, as a ``ScalarMappable``.
-        title: of the bar, with the unit.
+        title: title of the bar, with the unit.
         marks: tick marks; None for those that matplotlib chooses.
     """
     bar = root_of(ax).colorbar(scale, cax=ax.inset_axes((1.02, 0.0, 0.025, 1.0)))
@@ -184,7 +184,7 @@ def draw_cells(
     borders: Sequence[FloatArray] = (),
     names: Sequence[tuple[str, float, float]] = (),
 ) -> None:
-    """Draw polygons of a map without axes, at the same scale across and up, as large as there is room.
+    """Draw the polygons of a map without axes, with one scale in both directions, as large as the axes allow.
 
     Args:
         ax: the axes.
@@ -193,7 +193,7 @@ def draw_cells(
         hatched: which of them are hatched (n,), because their values are not useful.
         hatching: colour of the hatching.
         borders: outlines (k, 2) of districts, drawn over the polygons.
-        names: of districts, each with x and y. The first ones are kept where there is no room for all.
+        names: names of districts, each with x and y. If there is no room for all, the first ones are drawn.
     """
     from matplotlib.collections import PolyCollection
 
@@ -219,7 +219,7 @@ def draw_cells(
 
 
 def set_side(ax: Axes, along: str, side: Side) -> None:
-    """Give an axis ("x" or "y") its title, ends and marks, and a light grid."""
+    """Set title, ends, marks and a light grid of an axis ("x" or "y")."""
     values, texts = [value for value, _ in side.marks], [text for _, text in side.marks]
     ticks, limits, label = (getattr(ax, f"set_{along}{part}") for part in ("ticks", "lim", "label"))
     ticks(values, texts, parse_math=False)
@@ -257,10 +257,10 @@ def write_at_end(ax: Axes, height: float, words: str, colour: str, *, x: float |
 
     Args:
         ax: the axes.
-        height: of the end, on the vertical axis.
+        height: height of the end on the vertical axis.
         words: the name.
-        colour: of the line and its name.
-        x: of the end; None for the right edge.
+        colour: colour of the line and its name.
+        x: x of the end; None for the right edge.
     """
     look: Any = {"ha": "left", "va": "center", "color": colour, "fontweight": "bold", "annotation_clip": False}
     place = (1.0, height) if x is None else (x, height)
@@ -278,12 +278,12 @@ def write_at_end(ax: Axes, height: float, words: str, colour: str, *, x: float |
 
 
 def keep_apart(text: Text) -> None:
-    """Have ``settle`` move a note down if it would lie on one that was declared before it."""
+    """Let ``settle`` move a note down if it would overlap one that was declared before it."""
     text.set_label(_APART)
 
 
 def settle(axes: Sequence[Axes]) -> None:
-    """Move names at the ends of lines apart, and hide names for which there is no room. The layout must be final."""
+    """Move names at the ends of lines apart, and hide names without room. The layout must be final."""
     for ax in axes:
         ends = [each for each in ax.texts if each.get_label() == _AT_END]
         boxes = [each.get_window_extent() for each in ends]
@@ -310,7 +310,8 @@ def settle(axes: Sequence[Axes]) -> None:
 
 
 def spread(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return heights moved as little as possible so that two are at least a gap apart; a smaller one if room lacks.
+    """Return heights moved as little as possible so that neighbours have a gap, which shrinks if there is too little
+    room.
 
     Args:
         heights: ascending.

@@ -1,4 +1,4 @@
-"""Pictures that stand by themselves: title, subtitle, caption, promise, source and stamp around a drawing.
+"""Write export figures: title, subtitle, caption, guarantee, source and stamp around a drawing.
 
 matplotlib is imported when a picture is made. Its settings are global, so one picture is made at a time.
 """
@@ -62,7 +62,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """What is drawn: one panel or several at the same scale.
+    """A drawing with one panel, or with several at the same scale.
 
     Attributes:
         panels: the drawings.
@@ -88,10 +88,10 @@ class Sheet:
         title: the finding, in a sentence.
         subtitle: epsilon, delta and the data set.
         captions: what is shown, in sentences.
-        foot: promise, source, licence and date.
+        foot: guarantee, source, licence and date.
         link: address of the state that was drawn. Its host and path are printed, unless the host is this machine; all
             of it is in the file's metadata.
-        stamp: written across the picture, "" for none.
+        stamp: text across the picture; "" for none.
     """
 
     title: str
@@ -177,9 +177,9 @@ def inline(drawn: Drawing, width: int, height: int, *, title: str, type_: float 
         drawn: the drawing.
         width: in px.
         height: in px.
-        title: its name for screen readers.
-        type_: size of its type in px.
-        ink: colour of its text.
+        title: name for screen readers.
+        type_: size of the type in px.
+        ink: colour of the text.
 
     Raises:
         ValueError: matplotlib is not installed.
@@ -208,7 +208,7 @@ def bitmap(drawn: Drawing, width: int, height: int) -> bytes:
 
 @contextmanager
 def _style(size: float, ink: str) -> Iterator[None]:
-    """The look of all pictures, whatever the settings of matplotlib here are. One thread at a time."""
+    """Set the style of all pictures, whatever matplotlib's settings are; only one thread at a time may draw."""
     require()
     from matplotlib import style
 
@@ -252,7 +252,7 @@ Area = tuple[float, float, float, float]  # left, lower edge, width, height in p
 
 
 def _laid_out(figure: Figure, drawn: Drawing, area: Area, shape: Shape) -> None:
-    """Draw all panels within an area: as many in a row as leaves them largest, one legend below them."""
+    """Draw all panels within an area, in the number of rows that makes them largest, with one legend below them."""
     left, low, across, up = area
     count, size = len(drawn.panels), shape.type
     strip = 0.0 if drawn.legend is None else 5.2 * size
@@ -278,7 +278,7 @@ def _soft(figure: Figure) -> str:
 
 
 def _rows(drawn: Drawing, across: float, up: float, size: float) -> int:
-    """Return the number of rows in which panels, below their words, are largest; maps are a little wider than tall."""
+    """Return the number of rows in which panels, below their words, are largest; maps are slightly wider than tall."""
     ratio, count = 1.2 if drawn.is_tall else 1.6, len(drawn.panels)
 
     def width(rows: int) -> float:

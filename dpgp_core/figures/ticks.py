@@ -1,4 +1,4 @@
-"""Few round tick marks along an axis of numbers, years or dates."""
+"""Choose a few round tick marks along an axis of numbers, years or dates."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Mark = tuple[float, str]
 
 
 def marks(low: float, high: float, dates: Dates | None = None, *, whole: bool = False) -> list[Mark]:
-    """Marks in low ... high and their texts, at most five.
+    """Return at most five marks from low to high, with their texts.
 
     Args:
-        low: start of the axis, of dates in days since the first.
+        low: start of the axis; for dates, in days since the first one.
         high: its end.
-        dates: of an input that is one of dates; None for numbers.
+        dates: declaration of the dates; None for numbers.
         whole: whether they are whole numbers, as years and counts are.
     """
     if dates is None:
@@ -40,13 +40,13 @@ def dates_of(unit: str) -> Dates | None:
 
 
 def are_years(name: str, unit: str, side: Interval) -> bool:
-    """Whether an input is one of calendar years, by its name or unit and its public box."""
+    """Return whether an input consists of calendar years, according to its name or unit and its public box."""
     words = f"{name} {unit}".lower()
     return 1000 <= side[0] < side[1] <= 3000 and any(word in words for word in ("year", "jahr", "année", "año"))
 
 
 def _numbers(low: float, high: float, least: float) -> Iterator[float]:
-    """Multiples of 1, 2 or 5 times a power of ten; not closer than ``least``."""
+    """Return multiples of 1, 2 or 5 times a power of ten that are at least ``least`` apart."""
     size = 10.0 ** math.floor(math.log10((high - low) / MOST))
     step = max(least, next(size * each for each in (1, 2, 5, 10, 20) if (high - low) / (size * each) <= MOST))
     return (step * each + 0.0 for each in range(math.ceil(low / step), math.floor(high / step) + 1))
@@ -67,5 +67,5 @@ def _days(start: date, end: date) -> list[tuple[date, str]]:
 
 
 def _month(day: date, *, up: bool = False) -> int:
-    """Months since year 0 at the first of its month, or of the next one."""
+    """Return the months since year 0 of a day's month, or with ``up`` of the next first of a month."""
     return 12 * day.year + day.month - 1 + (1 if up and day.day > 1 else 0)
