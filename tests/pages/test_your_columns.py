@@ -158,7 +158,7 @@ def test_a_release_that_would_be_refused_is_not_offered():
         (one, 1.0, [spent], "above the declared 1"),
         (one, 1.2, [spent], "Use epsilon = "),
         (one, 2.0, [spent], ""),
-        (people, 5.0, [spent], "would be no promise to anybody"),
+        (people, 5.0, [spent], "would not be a valid guarantee for anybody"),
     ):
         total = None if limit is None else Budget(epsilon=limit, delta=1e-5)
         account = Account(id="a", ledger=Ledger(limit=total, entries=entries), counts=True)
