@@ -88,7 +88,7 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
         "Howell",
         "Licence:",
         "2026-01-02",
-        "noise can be drawn again",
+        "its noise can be reproduced",
     ):
         assert wanted in said, wanted
     assert sheet.STAMP not in said
