@@ -803,7 +803,7 @@ ROWS = {
         edited_tables(LOOK) | edited_tables((*LOOK, "--y", "height")), command, {OK, BAD_DATA}, 0, 2000
     ),
     "an altered release, opened": Row(ALTERED, opened, {"refused", "read"}, 150, 5000),
-    "an altered release, drawn": Row(ALTERED, explored, {"refused", "drawn"}, 0, 2000),
+    "an altered release, drawn": Row(ALTERED, explored, {"refused", "drawn"}, 0, 500),
     "tables once charged": Row(charged(), measured, {"released", "simulated"}, 8, CHARGED),
     "links": Row(links(), visited, {"explained"}, 0, 40, frozenset({"used"})),
 }
