@@ -311,7 +311,7 @@ def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path):
     assert spec_from_json(card(tmp_path)).person == "who"
     code, out, err = run("--rows-per-person", "7", "--ledger", "l", csv="people.csv", out="b.zip")
     assert (code, out) == (4, "")
-    assert "hide all rows of any one person and releases that hide up to 7 rows of any one person" in err
+    assert "protect all rows of any one person and releases that protect up to 7 rows of any one person" in err
     assert len(read_ledger_file("l").entries) == 1
     assert run("--rows-per-person", "7", csv="people.csv", out="b.zip")[0] == 0
     assert spec_from_json(card(tmp_path, "b.zip")).rows_per_person == 7
