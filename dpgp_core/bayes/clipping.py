@@ -95,7 +95,7 @@ def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: f
     return Ends(low, high, np.where(whole, np.inf, np.maximum(np.minimum(centre - low, high - centre), 0.0)))
 
 
-def bias_sd(half_width: FloatArray, noise_variance: FloatArray, half_range: float) -> FloatArray:
+def bias_sd(half_width: FloatArray, noise_variance: float, half_range: float) -> FloatArray:
     """Return beta(c) for half-widths c, without outliers; an array with the shape of half_width."""
     sd = np.sqrt(noise_variance)
     decay = np.where(np.isinf(half_width), 0.0, (1 - TUNING.far_bias) * np.exp(-half_width / sd) + TUNING.far_bias)
