@@ -33,7 +33,7 @@ Interpolation = Callable[[FloatArray], FloatArray]
 
 MOST_SIDES = 3
 """Largest number of numerical sides, periods included, for which there are equal cells."""
-_EMPTY = 0.5 / GRID  # a cell with fewer records than this to a node is empty: weights are multiples of 1 / GRID
+_EMPTY = 0.5 / GRID  # a cell with fewer records per node is empty: weights of records are multiples of 1 / GRID
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +211,7 @@ class CellGrid:
         return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
 
     def _along(self, X: FloatArray, counts: Sequence[int]) -> FloatArray:
-        """Return distances from the low end of each side (n, D + K), if side d is divided into counts[d] units."""
+        """Return the distance from the low end of each side (n, D + K), in units of 1 / counts[d] of side d."""
         low, high = np.array(self.sides).T
         return np.asarray((self._lifted(X) - low) / (high - low) * counts)
 
@@ -270,7 +270,8 @@ class LocatedGrid(CellGrid):
     variation of a rough curve between the nodes is part of the variance within a cell (``ModelSet.feature_error``).
 
     Args:
-        places: sum_j w_j L_i(x_j) over the records of the cell of each node (F,), with w_j their weights. Public.
+        places: for each node i, sum_j w_j L_i(x_j) over the records j of its cell (F,), where w_j is the weight of
+            record j. Public.
     """
 
     places: FloatArray
@@ -370,16 +371,17 @@ def cells_of(
 
     * for one side, 16 u^0.4. Errors are smallest at about this number, and vary little around it
       (``python -m benchmarks inputs``);
-    * for two and three sides, the larger of 16 u^0.4 and 16 u^1.5, the latter up to 81 cells on two sides (for private
-      inputs only) and 216 on three. Fewer cells would hide how !Kung heights or London prices vary, and more cost
-      smooth curves nothing once there is little noise;
+    * for two and three sides, 16 u^0.4, or 16 u^1.5 if that is more. The second number is restricted to 81 on two
+      sides, where it is used for private inputs only, and to 216 on three. Fewer cells would hide how !Kung heights or
+      London prices vary, and once there is little noise, more cells do not increase the error of smooth curves;
     * if inputs are private, at most the number that leaves 8 records to a cell for one side, and 4 otherwise, because
       a noisy count of fewer records determines too little;
-    * if inputs are public, so that counts need no noise, up to twice as many if there is little noise. On planes
-      ``finer_where_used`` may refine them further.
+    * if inputs are public, counts are exact, and 16 u^0.4 is multiplied by u^0.25, but at least by 1 and at most by 2.
+      ``finer_where_used`` may refine the cells further.
 
-    A side with a period has about 5 u^0.5 cells for each phase, because the trend may also vary quickly: five years in
-    12 cells would hide a yearly pattern next to a declared weekly one.
+    If the only numerical input has a period, its side is divided into about 5 u^0.5 parts, and each of these into
+    phases. There are this many parts because the trend may also vary quickly: with five years in 12 parts, a yearly
+    pattern next to a declared weekly one would be hidden.
 
     Args:
         box: declared (low, high) or categories of each input.
@@ -413,7 +415,7 @@ def cells_of(
 
 
 def finer_where_used(grid: CellGrid, X: FloatArray) -> CellGrid:
-    """Return the finest grid with public inputs in no more than ``grid.size`` of its cells.
+    """Return the finest grid of which at most ``grid.size`` cells contain records with public inputs X.
 
     Empty cells cost nothing. In two and three dimensions records are often concentrated, for example in towns, or along
     a curve as age and weight are; a grid whose size follows from their number alone would have one cell for a whole

@@ -3,11 +3,12 @@
 A Gaussian process that is rough everywhere describes a single step poorly: it takes many records to distinguish it from
 a smooth one, and its intervals are wide everywhere. Along one input every model is therefore
 f = f_model + sum_l b_l phi_l(x) with at most ``TUNING.most_change_points`` terms. Each term is present with probability
-p = ``TUNING.change_point_share``, its height is b_l ~ N(0, A^2), and its shape phi_l is one of J steps and bumps, which
+p = ``TUNING.change_point_share``, its height is b_l ~ N(0, v_b), and its shape phi_l is one of J steps and bumps, which
 are public and equally likely. The box is divided into M equal parts, which are the cells if columns are cells. A step
 is 1{phi(x) > u}, where phi rises linearly from 0 to 1 between the middles of two neighbouring parts and u ~ U(0, 1), so
 that the step may be anywhere between these middles and phi is its mean. Bumps are quadratic B-splines with knots at
-edges of parts; a share of their height may be as sharp as a step (``TUNING.bump_sharpness``).
+edges of parts. Because a peak may be sharper, a share ``TUNING.bump_sharpness`` of the variance from the unknown
+location of a step is assumed for bumps as well.
 
 Under a model, everything that stages release is linear in its state, so that the effect G of a change point on the
 whitened measurements w is known (the generalised likelihood ratio of Willsky & Jones 1976). Let H_i = B_i T_i, let D_i
@@ -21,8 +22,8 @@ w = G b + N(0, I) is a sparse regression on J columns. Its effects are fitted on
 of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With q = G^T (w - G E b of the
 others) and S_j = |g_j|^2,
 
-    p(j | z) / p(none | z) = p / (J (1 - p)) (1 + A^2 S_j)^(-1/2) exp(A^2 q_j^2 / (2 (1 + A^2 S_j))),
-    b | j, z ~ N(A^2 q_j / (1 + A^2 S_j), A^2 / (1 + A^2 S_j)).
+    p(j | z) / p(none | z) = p / (J (1 - p)) (1 + v_b S_j)^(-1/2) exp(v_b q_j^2 / (2 (1 + v_b S_j))),
+    b | j, z ~ N(v_b q_j / (1 + v_b S_j), v_b / (1 + v_b S_j)).
 
 A *mass* is a place with far more records than others. Records at the smallest or the largest input often form a mass
 and differ from their neighbours, for example people who were never absent, or who have the highest age that is recorded
@@ -125,7 +126,7 @@ class ChangePoints:
         spread: variance of the locations within each column over that of evenly spread records, at most 1 (M,).
         sharp: share of the variance of 1{phi > u} that a shape has: 1 for steps (J,).
         step_variance: ``sharp`` times the variance over u of the means of 1{phi > u} over evenly spread records (M, J).
-        variances: possible prior variances A^2 of the heights, equally likely (V,).
+        variances: possible prior variances v_b of the heights, equally likely (V,).
         masses: locations of the masses (I,), whose shapes are the last I of the J shapes.
     """
 
@@ -187,8 +188,9 @@ class ChangePoints:
         """Return the covariance of f at X (n, D) that is due to the unknown locations of steps (m, n, n).
 
         If the sums show f where phi = p, the unknown part at x is 1{phi(x) > u} - 1{p > u}, which is +-1 if u lies
-        between p and phi(x), and 0 otherwise. The mean product of two such variables is the length that their two
-        intervals of u have in common, with the product of their signs; the product of their means is off_i off_j.
+        between p and phi(x), and 0 otherwise. Two such variables have the covariance +-length - off_i off_j: length is
+        that of the part that their intervals of u have in common, the sign is the product of their signs, and off_i and
+        off_j are their means.
 
         Args:
             X: inputs (n, D).
@@ -211,7 +213,8 @@ class ChangePoints:
 
         A sum over records that are spread over a column does not determine where in it a step is, so that all of
         phi(X) is unknown. If all records are at one location, the sum shows f there wherever the step is, and only
-        the difference between this location and X is unknown. Between these two cases, each applies to a share.
+        the difference between this location and X is unknown. In general, the first case has the share ``spread``, and
+        the second one the rest.
 
         Returns:
             For each of the two cases: its share (n,), phi where f is determined (n, J), and the rest of phi (n, J).
@@ -224,9 +227,9 @@ class ChangePoints:
     def given_locations(self, grid: CellGrid | Clusters) -> ChangePoints:
         """Return the shapes for columns in which the locations of the records are known.
 
-        A mean over records is that of the polynomial through the nodes of a column, which is exact for bumps. For
-        steps, whose phi has a kink in the middle of a part, it is corrected so that it is exact if all records are at
-        one location.
+        The mean of phi over the records of a column is computed from the polynomial through its nodes, which is exact
+        for bumps. The phi of a step has a kink in the middle of a part. Its mean is corrected so that it is exact if
+        all records of the column are at one location.
         """
         if not len(self.sharp):
             return replace(self, grid=grid, cells=grid.averages(self.nodes))
@@ -238,7 +241,7 @@ class ChangePoints:
         return replace(self, grid=grid, cells=cells, at_mean_location=people, spread=spread)
 
     def variances_under(self, noise_variance: float) -> FloatArray:
-        """Return the prior variances A^2 of the heights (V,) under a model with this noise variance."""
+        """Return the prior variances v_b of the heights (V,) under a model with this noise variance."""
         return np.minimum(self.variances, TUNING.most_change_point_variance * noise_variance)
 
     def within(self, state: ChangePointState) -> FloatArray:
@@ -246,7 +249,7 @@ class ChangePoints:
         return np.asarray(self.spread * (state.square @ self.step_variance.T))
 
     def prior(self, variances: FloatArray) -> ChangePointState:
-        """Return the state before anything is released, given A^2 under each model (A, V)."""
+        """Return the state before anything is released, given v_b under each model (A, V)."""
         A, J = len(variances), len(self.sharp)
         none, nothing = np.zeros((A, TUNING.most_change_points, J)), np.zeros((A, 0))
         state = ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A))
@@ -261,7 +264,7 @@ class ChangePoints:
             state: the state before.
             G: effects of the shapes on the whitened numbers (A, r, J).
             white: the whitened numbers w (A, r).
-            variances: A^2 under each model (A, V).
+            variances: v_b under each model (A, V).
         """
         read = state._replace(
             G=np.concatenate([state.G, G], axis=1),

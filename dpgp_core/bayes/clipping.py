@@ -13,10 +13,9 @@ groups may be similar or not. The standard deviation is
     beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,
     b0 = ``TUNING.bias`` = 0.33,    r = ``TUNING.far_bias`` = 0.12,
 
-and 0 if no outcome can lie beyond an end. Mean and median never differ by more than sigma. They nearly do so only for
-outcomes with two values, whose sigma may be as large as half the range; other outcomes have a much smaller sigma. This
-is why b grows with sigma. Four fifths of the variance belong to a field that all stages share, and the rest to a field
-of each stage.
+and 0 if no outcome can lie beyond an end. Mean and median never differ by more than sigma. Their difference is close to
+sigma only for outcomes with two values, and only these have a sigma near half the range. This is why b grows with
+sigma. Four fifths of the variance belong to a field that all stages share, and the rest to a field of each stage.
 
 | E clip(r, +-c) over the standard deviation of r | c = 0.75 | 1.5 | 3 standard deviations |
 |---|---|---|---|
@@ -27,7 +26,8 @@ of each stage.
 | normal | 0 | 0 | 0 |
 | beta over sigma | 0.18 | 0.10 | 0.05 |
 
-An end of an interval that is at a bound of the outcomes clips nothing, and is moved far away.
+An end of an interval that is at a bound of the outcomes clips nothing. It is replaced by a value far beyond the bound,
+so that the formulas for clipping treat it as infinite.
 """
 
 from __future__ import annotations

@@ -236,9 +236,9 @@ def _numbers(sides: Sequence[Interval]) -> list[int]:
 def uses_clusters(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     """Whether the columns of records with public inputs X (n, D) are clusters and not equal cells.
 
-    Clusters are always used for at most ``max_clusters`` distinct places, for a single numerical input without a
-    period, and if the number of numerical sides is not 1, 2 or 3, for which there are no equal cells. Otherwise equal
-    cells are used if there are categories or periods, or more than ``TUNING.most_clustered`` records.
+    Clusters are always used if there are at most ``max_clusters`` distinct places, if there is a single numerical input
+    without a period, and if there are no equal cells because the number of numerical sides is not 1, 2 or 3. Otherwise
+    equal cells are used if there are categories or periods, or more than ``TUNING.most_clustered`` records.
     """
     sides = lifted_box(box, periods)
     numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods

@@ -26,7 +26,7 @@ from .clusters import Clusters
 from .tuning import TUNING
 
 _TINY = 1e-6  # smallest posterior variance over the prior variance
-_FAR = 1e4  # number of standard deviations above which values are not distinguished
+_FAR = 1e4  # larger values, in standard deviations, are replaced by this one
 _OF_NODES = 2 / 27  # variance of the nodes of a cell along a side
 _ROUNDS = 40  # iterations of expectation and maximisation
 
@@ -140,11 +140,11 @@ def _of_marginals(
 def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     """Return the mean (M,) and covariance (M, M) of counts of which many may be 0.
 
-    If inputs have few values, most cells are empty. A Gaussian prior that is wide enough for the full cells then leaves
-    an empty cell with as many records as the noise on its count. The observation of a cell, N(m, v) with
-    1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), is combined with another prior: empty with
-    probability pi_0, or exponential with mean 1 / r_k with probability pi_k, where the means are powers of two times
-    n / M. The densities of m are
+    If inputs have few values, most cells are empty. A Gaussian prior that is wide enough for the full cells hardly
+    changes the noisy count of an empty cell, which would then seem to contain about as many records as the noise adds.
+    The observation of a cell, N(m, v) with 1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), is
+    combined with another prior: empty with probability pi_0, or exponential with mean 1 / r_k with probability pi_k,
+    where the means are powers of two times n / M. The densities of m are
 
         p(m | empty) = phi(m / sqrt v) / sqrt v,
         p(m | k) = r_k exp(r_k (r_k v / 2 - m)) Phi((m - r_k v) / sqrt v),

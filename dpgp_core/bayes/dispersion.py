@@ -8,10 +8,10 @@ For normal outcomes of noise variance sigma^2, with t = A / sigma,
 
     E min(|r|, A) = sigma sqrt(2 / pi) (1 - exp(-t^2 / 2)) + 2 A Phi(-t),
 
-which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. If A is many
-sigma, this is (pi / 2) (m^2 + v), with m and v the posterior mean and variance of E a, which would be too small where
-the dispersion is so large that A clips a part of the distances. The same inverse is used for outcomes that are not
-normal, for which it gives intervals of about the right width.
+which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. If A is much
+larger than sigma, the result is (pi / 2) (m^2 + v), with m and v the posterior mean and variance of E a. This simpler
+formula is not used, because it is too small where A clips a part of the distances. For outcomes that are not normal,
+the inverse of the formula for normal outcomes gives intervals of about the right width.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class LocalDispersion(NamedTuple):
             of_curve: posterior variance of the curve (P,), in squared model units.
         """
         whole = self.noise_variance
-        # counts with few values may all be on the curve
+        # outcomes that are counts of few different values may all lie on the curve
         least = (TUNING.least_dispersion * self.threshold) ** 2
         return np.asarray(np.maximum(np.maximum(whole - of_curve, whole / 2), least))
 
@@ -93,8 +93,9 @@ def clipping_threshold(mean_square: float, half_range: float) -> float:
 def dispersion_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
     """Return the models of 2 (a / A - usual), where ``usual`` is the expected a / A.
 
-    They have the lengthscales of the automatic models and a smaller variance, half of which groups have in common: each
-    group has its own dispersion, and small groups borrow from the others.
+    They have the lengthscales of the automatic models and a smaller variance, half of which all groups have in common.
+    Each group thus has a dispersion of its own, and that of a small group is estimated with the help of the other
+    groups.
     """
     return auto_models(
         x_box, 1.0, TUNING.dispersion_noise_sds, variance=TUNING.dispersion_variance, shared=TUNING.dispersion_shared

@@ -72,7 +72,7 @@ Columns = CellGrid | Clusters
 _SEEN = 1.96  # number of standard deviations of the noise above which outliers are noticed
 # errors that linear algebra raises for values that are not finite, or for matrices that are not definite
 _NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)
-_EXACT = 1e-3  # noise of an exact answer over that of a released one
+_EXACT = 1e-3  # noise with which an exact answer is read, over that of the released one
 
 
 class Posterior(NamedTuple):
@@ -370,7 +370,7 @@ class Filter:
         sum_m w_m Var(f | y, m), and the difference of Var(f | z) and this sum is returned.
 
         Args:
-            posterior: the posterior given all stages, with or without local noise.
+            posterior: the posterior given all stages.
             stages: all stages.
         """
         filtered, index = replace(self, models=posterior.state.models), posterior.state.index
@@ -578,7 +578,8 @@ class Filter:
     def distance_query(self, B: FloatArray, usual: float, s: float, z: FloatArray = NOTHING) -> StageMeasurement:
         """Return the query for sums of a / A - 1/2, as the dispersion filter sees it.
 
-        In its variable v = 2 (a / A - usual) this is (v + 2 usual - 1) / 2, which is not clipped.
+        The dispersion filter infers v = 2 (a / A - usual). The query is a / A - 1/2 = (v + 2 usual - 1) / 2, and clips
+        no v.
 
         Args:
             B: strategy (r, M).
@@ -603,8 +604,8 @@ class Filter:
         """Return the largest share of the records that may be outliers without being noticed.
 
         Sums in narrow intervals hardly depend on outliers; only sums that clip nothing show them. If a share p of the
-        records of every column is 2 h away from the curve, B x of such a stage changes by p B v with
-        v_c = 2 h n_c / u_c. This is noticed if it exceeds ``_SEEN`` standard deviations of the noise,
+        records of every column is 2 h away from the curve, B x of a stage that clips nothing changes by p B v with v_c
+        = 2 h n_c / u_c. The change is noticed if it exceeds ``_SEEN`` standard deviations of the noise,
 
             p^2 sum_i |B_i v_i|^2 / s_i^2 > _SEEN^2.
 

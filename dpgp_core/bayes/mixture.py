@@ -275,8 +275,8 @@ class JointPosterior:
 class MixtureUncertainty:
     """Means and intervals of the mixture in the unit of the outcome, clipped to the declared bounds.
 
-    What is estimated is the mean of clipped outcomes, which cannot leave the bounds. An interval that is clipped to
-    them covers the curve, clipped to the bounds, exactly if the interval itself does.
+    What is estimated is the mean of clipped outcomes, which cannot leave the bounds. Clipping an interval to the bounds
+    too does not change whether it covers the clipped curve.
 
     Attributes:
         outcome: declaration of the outcome: bounds, unit, scale and kind.
@@ -337,7 +337,7 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
         z: released numbers (D,).
         s: standard deviation of the noise.
         n: number of records.
-        unsure: mean variance of the curve over the residual variance (D,).
+        unsure: ratio of the mean posterior variance of the curve to the residual variance (D,).
     """
     share = np.array([_above(float(c)) for c in _SKEWS])
     variance = s**2 + n * share * (1 - share) + ((TUNING.moved * n) ** 2 * unsure)[:, None]

@@ -169,7 +169,8 @@ def across_levels(
     from large ones. Without categorical inputs the models are returned unchanged.
 
     Args:
-        models: models of the numerical inputs. Those whose kernel is one of all inputs are kept as they are.
+        models: models of the numerical inputs. A model whose kernel is already a function of all inputs is returned
+            unchanged.
         box: declared (low, high) of each input, or its categories.
         shared: shares of the variance that groups have in common, rho of ``kernels.AcrossLevels``.
     """
@@ -301,9 +302,9 @@ def family_of(kernel: Kernel) -> object:
 def visible_width(models: Sequence[Model], variances: FloatArray, weights: FloatArray) -> float | None:
     """Return the width of the narrowest bumps that a release can show, over the side of the box.
 
-    A bump of the EQ kernel is about two lengthscales wide. A lengthscale can be shown if at most places the posterior
-    variance of its models is less than half the prior variance of the deviation from the mean level. The result is None
-    if the release shows a mean level at most.
+    A bump of the EQ kernel is about two lengthscales wide. A lengthscale can be shown if the median over places of the
+    posterior variance of its model is less than half the prior variance of the deviation from the mean level. The
+    result is None if no lengthscale can be shown.
 
     Args:
         models: the M models of the mixture, of which those of ``TUNING.curves`` are used.
@@ -326,9 +327,10 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
 def always_planned_for(kernel: Kernel) -> bool:
     """Whether strategies are planned for this kernel even if it is unlikely, because no other plan would reveal it.
 
-    These are periodic components, which a plan for a trend averages out, and one group that is rougher than the others.
-    Curves that are nowhere differentiable are not among them: with 3,000 people, planning for them increased the error
-    of smooth curves and kinks by a twentieth, and did not decrease that of steps and peaks.
+    These are kernels with a periodic component, which a strategy planned for a trend averages out, and kernels in which
+    one group has a rougher curve than the others. Curves that are nowhere differentiable are not among them: with 3,000
+    people, planning for them increased the error of smooth curves and kinks by a twentieth, and did not decrease that
+    of steps and peaks.
     """
     while isinstance(kernel, AcrossLevels | Seasonal | LevelAndCurve):
         if isinstance(kernel, Seasonal) and kernel.wave > 0:

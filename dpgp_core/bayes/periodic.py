@@ -63,10 +63,11 @@ def with_periodic_models(
 ) -> tuple[Model, ...]:
     """Return ``plain`` and, with the same total weight, models with periodic components.
 
-    There is one model for each trend, lengthscale and size of the components and noise, and for each share that groups
-    have in common if an input is categorical. A small component needs models of its own: models with large components
-    alone would judge it absent with unjustified certainty. Trends must be as flexible as the curves of ``plain``: once
-    a weekly component is found, models without it are ruled out, and only a trend can then follow the course of a year.
+    There is one model for each combination of a trend, a lengthscale of the periodic components, their size, and a
+    noise variance; if an input is categorical, also of a share of the curve that groups have in common. A small
+    component needs models of its own: models with large components alone would judge it absent with unjustified
+    certainty. Trends must be as flexible as the curves of ``plain``: once a weekly component is found, models without
+    it are ruled out, and only a trend can then follow the course of a year.
 
     Args:
         plain: models without periodic components.

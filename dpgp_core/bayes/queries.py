@@ -90,8 +90,8 @@ class Distances(NamedTuple):
         sd: residual standard deviation that the stages imply, in model units.
         s: standard deviation of the noise on each entry of z.
         z: noisy sums (r,).
-        above: noisy number of outcomes above the curve, after the standard deviation of its noise; None if it is not
-            measured.
+        above: (s, z) for the number of outcomes above the curve: the standard deviation of the noise, and the noisy
+            number; None if it is not measured.
     """
 
     B: FloatArray

@@ -94,7 +94,7 @@ class RecordReader(Reader):
         The guarantee of a simulated release contains ``"simulated": True``.
 
         Args:
-            measured: the counts, and the locations if they were measured; stages are those that this reader measured.
+            measured: its counts are used. Locations, stages and distances are those that this reader has answered.
             guarantee: the guarantee for all measurements together.
         """
         data, counts, columns = self._dataset, measured.counts, self._columns

@@ -185,7 +185,8 @@ class Refit:
 
     Attributes:
         X_test: test inputs (P, D).
-        mixture: predictions of the models, of one draw, in model units. The noise variance varies fastest.
+        mixture: predictions of the models, of one draw, in model units. The models are ordered by kernel, and within
+            each kernel by noise variance.
         midpoint, y_scale: an outcome is midpoint + y_scale times its value in model units.
     """
 

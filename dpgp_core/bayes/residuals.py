@@ -16,10 +16,11 @@ variance:
 
     E min(r^2, A^2) = min(t^2, p A^2),    t^2 = sigma^2 + E (f - g)^2.
 
-Outliers whose number p n is below the noise could be anywhere within the bounds, and if they were assumed, intervals
-would always be as wide as the bounds. So cases with outliers count only if one of them explains the squares better than
-the best case without outliers, by ``TUNING.outlier_gain`` in log likelihood. Distinguishing the two needs different
-values of A: once sigma is known, larger thresholds are used (``thresholds_of_squares``).
+If the number p n of outliers is smaller than the noise, the squares cannot exclude outliers anywhere within the bounds.
+If such outliers were always assumed, all intervals would be as wide as the bounds. Outliers are therefore assumed only
+if a case with outliers has a log likelihood that exceeds that of the best case without by ``TUNING.outlier_gain``.
+Squares with a single A cannot distinguish outliers from a larger variance. Therefore stages use different thresholds
+once sigma is known (``thresholds_of_squares``).
 """
 
 from __future__ import annotations
@@ -96,9 +97,10 @@ def thresholds_of_squares(
 ) -> FloatArray:
     """Return the clipping thresholds A^2 of the squares in each column (M,), at most the square of the range.
 
-    A is ``TUNING.threshold`` predicted standard deviations. Once sigma is known, A is so large that the expected sum
-    over n normal outcomes is twice the noise, up to ``TUNING.wide_threshold`` standard deviations. In every other stage
-    it is then at least half the range, so that outliers can be distinguished.
+    A is ``TUNING.threshold`` predicted standard deviations. Once sigma is known, A is increased up to
+    ``TUNING.wide_threshold`` standard deviations, as far as the expected sum over n normal outcomes stays at least
+    twice the noise. In every other stage A is then at least half the range, so that outliers can be distinguished from
+    a larger variance.
 
     Args:
         log_densities: log densities of the cases (S,).

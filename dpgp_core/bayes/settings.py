@@ -123,7 +123,7 @@ class BayesSettings:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one draw, if each row counts. It is known before any private value is read."""
+        """Guarantee of one draw that protects single rows. It is known before any private value is read."""
         inputs_too = self._inputs_too
         counts = "noisy counts of records in public cells and " if inputs_too else ""
         return Guarantee(

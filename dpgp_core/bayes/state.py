@@ -15,9 +15,9 @@ residual (``gp.clipping.clipped``). Then
     x = n^ (k - o) / u + T ((a, eta, b) - E(a, eta, b)) + rest,
     T = [diag(unit) Phi, diag(alpha / u), bias],    unit = alpha n^ / u.
 
-The rest contains the clipping noise of each record, the curvature of clipping in f, which the records of a column have
-in common, the variation of f within a column, and the error N - n^ of the counts. Everything here is post-processing of
-released numbers.
+The rest has five parts: the clipping noise of each record; the error of linearising clipping in f, which is the same
+for all records of a column; the variation of f within a column; the error N - n^ of the counts; and the part of the
+clipping bias that stages do not share. Everything here is post-processing of released numbers.
 
 All models are computed together: every array has a leading axis of the A models that are still read. Models with the
 same kernel share everything that does not depend on the noise variance. Kernels with fewer features than others are
@@ -40,8 +40,8 @@ Along one input, f may also have change points. The state describes the curve wi
 ``State.change_points`` what they add.
 
 If inputs are public, all locations are known, means over a column are means over its records, and only the variation of
-the curve between the nodes remains (``ModelSet.feature_error``). If inputs are private and locations were measured, the
-share of the variation remains that the noise on the locations leaves open (``ModelSet.open_share``).
+the curve between the nodes remains (``ModelSet.feature_error``). If inputs are private and locations were measured, a
+share ``ModelSet.open_share`` of this variation remains, because the measured locations are noisy.
 """
 
 from __future__ import annotations
@@ -543,15 +543,15 @@ def linearise(
     own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)
     sd, root = np.sqrt(v), np.sqrt(common)
     off = one.mean + TUNING.bias_shared**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T) - centre
-    # A location that all records of a column share affects all of them alike, and is the same in every stage. The
-    # filter treats stages as independent, so each of L stages with narrow intervals gets L times this variance;
-    # together they then have it once.
+    # If all records of a column share a location, its effect on their sum is the same in every stage. The filter treats
+    # stages as independent, which would reduce the variance of this effect by the number of stages with narrow
+    # intervals. The variance is therefore multiplied by about this number in each stage.
     people = counts.nonnegative
     open_within = models.open_variance(state.label, within) + models.change_points.within(state.change_points)
     place = TUNING.shared_location_factor * people**2 * (one.gain**2 * open_within)
     own = people * own + place
-    # The rest is the sum of independent terms of the records, of the curvature of clipping in f, which is correlated
-    # between columns as f is, and of the error N - n^ of the counts.
+    # Sum of three parts: terms that are independent from column to column; the error of linearising clipping in f,
+    # which is correlated between columns as f is; and the error N - n^ of the counts.
     rest = _outer(root * n / sd) * V**2 / _outer(sd)  # = outer(n, n) (V / outer(sd, sd))^2 outer(root, root)
     if counts.covariance.any():
         rest += counts.covariance * ((V / _outer(sd)) ** 2 * _outer(root) + _outer(off) + _outer(one.gain) * V)

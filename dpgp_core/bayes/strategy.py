@@ -122,8 +122,8 @@ def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel
 def best_strategy(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -> Strategy:
     """Return the strategy that minimises the risk, computed by ``strategies.bayes.bayes``.
 
-    With very many records and a prior that knows little, B = I is nearly optimal and the solver converges slowly. If
-    its first steps, without a start, do not improve on B = I, it is returned.
+    With very many records and a wide prior, B = I is nearly optimal and the solver converges slowly. If no start is
+    given and the first steps of the solver do not improve on B = I, then B = I is returned.
 
     Args:
         model: the risk model.

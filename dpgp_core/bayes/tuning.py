@@ -6,8 +6,9 @@ thresholds that only absorb rounding errors stay in the modules that use them.
 
 Every comment says what a field is and, in brackets, how it was chosen: by which table of ``python -m benchmarks``
 (``inputs``, ``outcomes``, ``random_worlds``, ``fit``, ``groups``, ``dates``, ``bayes_inputs``), on which table of
-``docs/benchmarks.md``, by a calculation, or by convention where errors were found to be flat about the value. h is half
-the range of the outcomes, s the noise multiplier, and v = ``curve_variance`` h^2 the prior variance of the curve.
+``docs/benchmarks.md``, by a calculation, or by convention where errors were found to be flat about the value. "a over
+b" is the ratio a / b. h is half the range of the outcomes, s the noise multiplier, and v = ``curve_variance`` h^2 the
+prior variance of the curve.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ class Tuning:
     locations_share: float = 0.02
     # Share of each stage but the first that its squared residuals take [outcomes].
     squares_share: float = 0.1
-    # Share of a stage over that of the first, at most; shares double up to it [inputs].
+    # Largest ratio of the share of a stage to that of the first. Shares double from stage to stage until they reach it
+    # [inputs].
     largest_stage: int = 8
 
     # ---- settings.py: stages
@@ -88,15 +90,17 @@ class Tuning:
         *(PriorComponent(Matern32, share, 0.05, 1.0) for share in _LENGTHSCALES),
         PriorComponent(Matern12, 1 / 4, 0.5, 1.0),
     )
-    # n / s from which rough curves have their whole weight, and share of it below which they have none [inputs: with
-    # few people they would cost every smooth curve an eighth of its error].
+    # Value of n / s from which rough curves have their full weight. Below it their weight is proportional to n / s, and
+    # it is 0 if the proportion is below ``least_rough_share`` [inputs: with few people, rough curves would increase the
+    # error of every smooth curve by an eighth].
     rough_from: float = 8000
     least_rough_share: float = 0.05
     # Shortest lengthscale of rough curves if there are groups; shorter ones cost time [groups].
     rough_with_groups: float = 1 / 4
-    # Two and three inputs, see ``models_of_inputs``: lengthscales of the most important input and of additive effects,
-    # lengthscale of the other inputs, and one that removes the effect of an input, all over the sides of the box; share
-    # of the variance of additive models that is joint; prior weight of each model [planes].
+    # Models of two and three inputs (``models_of_inputs``). Lengthscales, over the sides of the box:
+    # ``scales_of_inputs`` of the most important input and of additive effects, ``slow`` of the other inputs, and
+    # ``constant`` of inputs that have no effect. ``joint_share`` is the share of the variance of an additive model that
+    # its joint kernel has, and ``weight_of_inputs`` the prior weight of each model [planes].
     scales_of_inputs: tuple[float, ...] = (1 / 16, 1 / 8, 1 / 4)
     slow: float = 1.0
     constant: float = 1e3
@@ -120,23 +124,26 @@ class Tuning:
     around: tuple[float, ...] = (0.5, 1.0, 2.0)
     # Categories in all up to which each has models of its own shape; more cost more time than they gain [groups].
     most_rougher: int = 6
-    # The part of the curve that groups then have in common, and the one group's own part. With a smaller weight the own
-    # part is found too late [groups: a small group that is much rougher, error 14.7 cm without and 5.0 with it].
+    # Models in which one group has a rougher curve are a sum of two parts: one of ``alike``, which all groups have in
+    # common, and ``rougher``, which only this group has. With a smaller weight, ``rougher`` is found too late [groups:
+    # a small group with a much rougher curve has an error of 14.7 cm without it and of 5.0 cm with it].
     alike: tuple[PriorComponent, ...] = tuple(PriorComponent(EQ, share, 0.5, 1.0) for share in (1 / 4, 1 / 2))
     rougher: PriorComponent = _ROUGHER
 
     # ---- periodic.py
 
-    # Share of v that large periodic components have, together [dates].
+    # Prior variance of all large periodic components together, over v [dates].
     periodic_variance: float = 0.5
-    # Sizes of periodic components, over that [dates: the small one finds a season of one part in twenty].
+    # Prior variances of large and of small periodic components, over that of the large ones [dates: with the small
+    # size, a periodic component that is a twentieth of the range is found].
     periodic_sizes: tuple[float, ...] = (1.0, 1 / 25)
-    # Lengthscales of periodic components on their circle [dates].
+    # Lengthscales of periodic components: l in exp(-2 sin^2(pi (x - x') / p) / l^2) for the period p [dates].
     periodic_lengthscales: tuple[float, ...] = (0.5, 1.0)
     # Lengthscale over which a periodic component may change, over each side of the box [dates].
     periodic_change: float = 1.0
-    # Trends next to a periodic component, for one input and for several, whose cells show no shorter ones [dates: with
-    # slow trends alone, a year next to a declared week was averaged over].
+    # Trends next to a periodic component, for one input and for several. The cells of several inputs are too large to
+    # show shorter lengthscales [dates: with slow trends only, a yearly pattern next to a declared weekly one was
+    # averaged over].
     trends: tuple[PriorComponent, ...] = tuple(
         PriorComponent(EQ, share, 0.5, 1.0) for share in (1 / 32, 1 / 16, 1 / 8, 1 / 2)
     )
@@ -148,64 +155,74 @@ class Tuning:
 
     # ---- cells.py: equal cells, by the number of numerical sides 1, 2, 3; u = n / (80 s) per group
 
-    # Cells along each side, at least and at most [inputs; more cost time, and locations determine what is finer].
+    # Smallest and largest number of cells along each side [inputs; more cells cost time, and the measured locations
+    # within cells resolve what is smaller than a cell].
     fewest_cells: tuple[int, ...] = (12, 4, 2)
     most_cells: tuple[int, ...] = (90, 16, 8)
-    # A group has ``cells`` u^``cells_power`` cells, u = n / s / ``cells_from`` [inputs: errors are flat about that].
+    # Each group has ``cells`` u^``cells_power`` cells, where u = n / (s ``cells_from``) [inputs: near these values
+    # errors hardly depend on them].
     cells: float = 16
     cells_from: float = 80
     cells_power: float = 0.4
-    # On several sides ``cells`` u^``fast_power`` up to so many, for private and for public inputs [!Kung heights and
-    # London prices: fewer cells hide how they vary].
+    # On several sides there are ``cells`` u^``fast_power`` cells if that is more, but this rule gives at most
+    # ``fast_cells`` with private inputs and ``fast_cells_if_public`` with public ones [!Kung heights and London prices:
+    # fewer cells hide how they vary].
     fast_power: float = 1.5
     fast_cells: tuple[int, ...] = (0, 81, 216)
     fast_cells_if_public: tuple[int, ...] = (0, 0, 216)
-    # Average number of people in a cell at least, if counts are noisy: whole numbers near 0 are not normal [inputs].
+    # Smallest average number of people in a cell if counts are noisy: with fewer, the counts are small integers, which
+    # a normal distribution describes poorly [inputs].
     people_per_cell: tuple[int, ...] = (8, 4, 4)
-    # If counts are public, times as many cells, at most and as a power of u [inputs: 300 people on a plane in 6 x 6
-    # cells have an error of 2.8, in 4 x 4 of 2.3].
+    # With public inputs, the number of cells is multiplied by u^``finer_power``, but at least by 1 and at most by
+    # ``most_finer`` [inputs: 300 people on a plane have an error of 2.8 in 6 x 6 cells, and of 2.3 in 4 x 4].
     most_finer: float = 2.0
     finer_power: float = 0.25
-    # Times as many cells along a side at most, where most of them are empty and inputs are public [inputs: towns].
+    # Largest factor by which the number of cells along a side is increased if inputs are public and most cells are
+    # empty [inputs: towns].
     finer_where_used: int = 2
-    # Cells along each of several sides divided by phases; along one side, ``phased_cells`` u^0.5 of them, and so many
-    # with phases in all at most [dates: five years in 12 cells hide a year next to a week].
+    # Cells along each side if inputs have periods and there are several sides. The first number is halved for a single
+    # side, which has ``phased_cells`` u^0.5 cells if that is more, and at most ``most_phased_cells`` if those of all
+    # phases are counted [dates: with 12 cells for five years, a yearly pattern next to a declared weekly one is
+    # hidden].
     fewest_phased_cells: tuple[int, ...] = (12, 8, 2)
     phased_cells: float = 5
     most_phased_cells: int = 288
 
     # ---- clusters.py
 
-    # Clusters, at least and at most, and records to a cluster in between. With 64 to 128 errors are the same within
-    # their standard errors, and time grows with the square [!Kung heights, inputs: 300 people on a plane have an error
-    # of 2.1 in 48 clusters and of 2.3 in 96 or in equal cells].
+    # Smallest and largest number of clusters, and the average number of records in a cluster between the two. From 64
+    # to 128 clusters, errors are the same within their standard errors, and time grows with the square of the number
+    # [!Kung heights, inputs: 300 people on a plane have an error of 2.1 in 48 clusters, and of 2.3 in 96 or in equal
+    # cells].
     fewest_clusters: int = 48
     most_clusters: int = 96
     records_per_cluster: int = 4
-    # Records on two or three sides above which equal cells are used, which find a record's column at once
-    # [bayes_inputs: seconds].
+    # Number of records above which public inputs with two or three sides have equal cells instead of clusters, because
+    # the cell of a record is computed at once [bayes_inputs: seconds].
     most_clustered: int = 50_000
-    # Weight of the extent of a cluster, against its number of records, when the next one to split is chosen [inputs].
+    # Weight of the extent of a cluster when the next cluster to split is chosen. The number of its records has the rest
+    # of the weight [inputs].
     cluster_extent: float = 0.3
 
     # ---- counts.py: prior of the density of records
 
-    # Lengthscale over the sides of the box, variance over its mean squared, and the share of it that groups have in
-    # common [inputs].
+    # Prior of the density of records: its lengthscale over the sides of the box, its variance over the squared mean
+    # density, and the share of this variance that groups have in common [inputs].
     density_lengthscale: float = 0.15
     density_variance: float = 2.0
     density_shared: float = 0.5
-    # Variance tau of the count of a cell, independent of other cells, over its squared mean [fit: with values ten times
-    # apart, counts of log-normal inputs had a misfit of 2.4, which widened intervals by half; with these it is 0.9 to
-    # 1.2].
+    # Possible values of tau, the part of the variance of a cell's count that is independent of other cells, over the
+    # squared mean count [fit: when neighbouring values differed by a factor of ten, counts of log-normal inputs had a
+    # misfit of 2.4, which widened intervals by half; with the present values it is 0.9 to 1.2].
     roughness: tuple[float, ...] = (0.0, *(0.001 * 2.0**k for k in range(17)))
     # Smallest tau with which cells may be empty [inputs: towns, few places].
     roughness_of_empty: float = 0.25
-    # Mean of full cells over n / M, the smallest one as a power of two [inputs: one mean for all gave the records of
-    # full cells to empty ones].
+    # Exponent of the smallest mean count of cells that are not empty: means are n / M times powers of two, from
+    # 2^``smallest_full_cell`` [inputs: with one mean for all cells, records of full cells were attributed to empty
+    # ones].
     smallest_full_cell: int = -3
-    # Dirichlet prior of the shares of these means: number of cells added to each, at least this many, or this multiple
-    # of the noise over n / M if that is larger [inputs].
+    # Dirichlet prior of the shares of cells with each of these means. Each has the pseudo-count ``full_cells``, or
+    # ``full_cells_by_noise`` times the ratio of the noise to n / M if that is larger [inputs].
     full_cells: float = 0.1
     full_cells_by_noise: float = 0.15
     # Share of the variance within a cell that stays unknown even if the mean location is known exactly [fit].
@@ -215,9 +232,10 @@ class Tuning:
 
     # Half-width of the narrowest interval over the predictive standard deviation [inputs, outcomes].
     clip: float = 0.75
-    # Half-widths that a stage chooses among, over the narrowest [outcomes].
+    # Half-widths among which a stage chooses, over the narrowest one [outcomes].
     widths: tuple[float, ...] = (1.0, 4.0, math.inf)
-    # Smallest width of an interval, over the range [outcomes: bounds far wider than the outcomes vary].
+    # Smallest width of a clipping interval, over the range of the outcomes [outcomes: bounds that are much wider than
+    # the variation of the outcomes].
     narrowest: float = 1e-3
     # Share of the risk reduction of a stage by which the risk of a wider interval may exceed the smallest risk. As a
     # share of the remaining risk it would always select the widest interval if there is much noise [food expenditure by
@@ -235,8 +253,8 @@ class Tuning:
 
     # Clipping threshold A of the squares over the predictive standard deviation [outcomes].
     threshold: float = 3.0
-    # Largest value of the same once sigma is known, that is once log sigma^2 has a variance below ``known``
-    # [random_worlds].
+    # Largest value of this ratio once sigma is known, which is the case if the posterior variance of log sigma^2 is
+    # below ``known`` [random_worlds].
     wide_threshold: float = 9.0
     known: float = 0.25
     # Prior of sigma / h: median, and standard deviation of its logarithm [outcomes].
@@ -268,71 +286,83 @@ class Tuning:
     # Prior variance of 2 E a / A over the box, and the share of it that groups have in common [outcomes, groups].
     dispersion_variance: float = 0.15
     dispersion_shared: tuple[float, ...] = (0.5,)
-    # Standard deviations of a / A about its mean, over half its range [calculation: 0.6 for normal outcomes].
+    # Standard deviations of a / A about its mean, over 1/2, which is half its range [calculation: 0.6 for normal
+    # outcomes].
     dispersion_noise_sds: tuple[float, ...] = (0.25, 0.5)
-    # Least residual standard deviation over A [outcomes: counts of few values, all of which may be on the curve].
+    # Smallest residual standard deviation, over A. It is positive because outcomes that are counts of few different
+    # values may all lie on the curve [outcomes].
     least_dispersion: float = 1e-3
     # Prior standard deviation of the skewness of outcomes [outcomes].
     skewness_sd: float = 1.5
-    # Share of the people who change sides if the curve moves by half a standard deviation [calculation: 0.4 / 2].
+    # Share of the people who are counted on the wrong side of the curve for each residual standard deviation by which
+    # the curve is wrong [calculation: half of 0.4, the normal density at 0].
     moved: float = 0.2
 
     # ---- state.py: locations within cells
 
     # Shares of the variance from one shared location in a cell, equally probable [random_worlds, inputs: towns].
     location_shares: tuple[float, ...] = (0.0, 0.05, 0.25, 1.0)
-    # Times that variance in the state, because the location is the same in all stages with narrow intervals [inputs,
-    # outcomes: gamma outcomes of two groups are covered by 0.96 of the intervals instead of 0.72].
+    # Factor by which this variance is multiplied in the state, because records that share a location share it in all
+    # stages with narrow intervals [inputs, outcomes: with gamma outcomes of two groups, coverage is 0.96 instead of
+    # 0.72].
     shared_location_factor: float = 4
 
     # ---- changepoints.py
 
-    # Change points of one curve at most, and the probability of each [inputs: with a probability of 0.1, intervals for
-    # smooth curves are a seventh wider].
+    # Largest number of change points of a curve, and the probability that each is present [inputs: with a probability
+    # of 0.1, intervals for smooth curves are a seventh wider].
     most_change_points: int = 3
     change_point_share: float = 0.03
-    # Probability that the curve has a step at a mass; the share of all records that a mass has at least, and over the
-    # mean share of a column; standard deviations by which noisy counts must reveal it [bayes_ends: with a probability
-    # of 0.5, 0.86 instead of 0.94 of the intervals at a public mass and next to it cover the curve].
+    # ``mass_share`` is the probability that the curve steps at a mass. A column is a mass if its share of all records
+    # is at least ``least_mass``, and at least ``mass_over_mean`` times the mean share of a column; noisy counts must
+    # show this by ``clear_mass`` standard deviations [bayes_ends: with a probability of 0.5, coverage at a public mass
+    # and next to it is 0.86 instead of 0.94].
     mass_share: float = 0.7
     least_mass: float = 0.1
     mass_over_mean: float = 4.0
     clear_mass: float = 2.0
-    # Widths of bumps between their knots, in cells; at half their height they are half as wide again [inputs: peaks].
+    # Distances between neighbouring knots of a bump, in cells. At half its height a bump is 1.27 times as wide as this
+    # distance [inputs: peaks].
     bump_widths: tuple[int, ...] = (1, 2, 3)
-    # Share of a bump's height that is as sharp as a step [inputs: peaks].
+    # Share of the variance from the unknown location of a step that is assumed for a bump as well, because a peak may
+    # be sharper than the bump [inputs: peaks].
     bump_sharpness: float = 0.25
-    # Prior variances of their heights, over v, equally probable [inputs: jumps, peaks and smooth curves].
+    # Prior variances of the heights of change points, over v, equally probable [inputs: jumps, peaks and smooth
+    # curves].
     change_point_variances: tuple[float, ...] = (0.15, 1.0)
-    # Prior variance of their heights over that of outcomes about f, at most: bounds far wider than the outcomes vary
-    # say little of the curve [outcomes: wide bounds].
+    # Largest prior variance of these heights, over the variance of outcomes about f. If the bounds are much wider than
+    # the variation of the outcomes, v says little about the curve [outcomes: wide bounds].
     most_change_point_variance: float = 16.0
 
     # ---- filter.py and strategy.py: planning
 
-    # Steps of the solver; where it needs more, with very many records, the strategy is good but not the best
-    # [bayes_inputs: seconds].
+    # Largest number of steps of the solver. With very many records it would need more, and the strategy is then good
+    # but not the best [bayes_inputs: seconds].
     steps: int = 200
-    # Relative gap and steps of the strategy that intervals are compared by; and steps after which any strategy should
-    # be better than each cell by itself [bayes_inputs: seconds, 10^6 people].
+    # Relative gap and number of steps of the rough strategy with which the widths of clipping intervals are compared.
+    # After as many steps any strategy should be better than B = I; if it is not, B = I is used [bayes_inputs: seconds,
+    # 10^6 people].
     rough_gap: float = 0.1
     rough_steps: int = 30
-    # Relative gap of strategies over the argument ``gap``, as they are planned anew in each release, and at most
-    # [bayes_inputs: seconds].
+    # Strategies are planned during each release. The solver therefore stops at ``looser`` times the argument ``gap``,
+    # or at ``loosest`` if that is smaller [bayes_inputs: seconds].
     looser: float = 30
     loosest: float = 0.3
-    # Share of the risk left after a stage that no strategy need save [bayes_inputs: seconds, 10^6 people].
+    # The solver also stops when no strategy could reduce the risk after the stage by more than this share
+    # [bayes_inputs: seconds, 10^6 people].
     saved_risk: float = 0.002
-    # Probability of a noise variance, over the largest, below which its models are read no further [groups].
+    # Models are left out once the probability of their noise variance, over that of the likeliest one, is below this
+    # [groups].
     ruled_out: float = 1e-3
-    # Weight in plans, over the prior one, of curves that plans would miss otherwise, and the probability below which
-    # they have none [dates, groups].
+    # Smallest weight in plans, over the prior weight, of curves that other plans would not reveal
+    # (``always_planned_for``); and the probability below which they are planned for no longer [dates, groups].
     planned_for: float = 0.03
     given_up: float = 1e-6
-    # Least weight of a family of kernels that is planned for [inputs].
+    # Smallest weight of a family of kernels for which strategies are planned [inputs].
     least_weight: float = 0.02
-    # Eigenvalue of the sums' covariance in units of the records' noise, from which a direction is kept, and share of
-    # the mean variance of the sums that is added to that noise [bayes_inputs: seconds].
+    # ``noise_floor`` times the mean variance of the sums is added to their independent noise. Directions are kept if
+    # their eigenvalue in the covariance of the sums, in units of this noise, is at least ``kept_eigenvalue``
+    # [bayes_inputs: seconds].
     kept_eigenvalue: float = 1e-3
     noise_floor: float = 1e-3
 
