@@ -210,7 +210,7 @@ def test_error_without_privacy_is_that_on_hexagons_left_out(seen):
     assert app.metric[1].value == text.factor_of(without_privacy("london_hexes", usual("london_hexes")))
     # at own hexagons one fit at 15 km has 25 % (targets: RMSE of ln price 0.220); the mixture finds more detail,
     # as it does here, where prices far out are as they are, so that nothing private does better
-    assert app.metric[1].value == "22 %"
+    assert app.metric[1].value == "23 %"
 
 
 @pytest.mark.parametrize("kind", ["noise", "private", "interval", "fit", "truth"])

@@ -89,8 +89,8 @@ def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
 
 def test_the_likeliest_lengthscale_has_one_probability_on_both_pages(seen):
     chosen = seen("lengthscale_choice", epsilon="1")
-    said = next(each.value for each in chosen.caption if "How probable each lengthscale" in each.value)
-    length, probability = re.search(r"\)\. ([\d.]+ years) has ([\d.]+ %)", said).groups()
+    said = next(each.value for each in chosen.caption if "is likeliest after one release" in each.value)
+    length, probability = re.search(r"([\d.]+ years) is likeliest after one release \(([\d.]+ %)\)", said).groups()
     tile = next(each for each in seen("explore_release", epsilon="1").metric if each.label == "Likeliest lengthscale")
     assert (tile.value, tile.delta) == (length, probability)
 

@@ -22,7 +22,7 @@ from pages._ui.visitor import WARM_UP, is_warm_up
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
 from pages._ui.work.waiting import FairSemaphore
-from pages._ui.work.workers import Workers
+from pages._ui.work.workers import NotStarted, Workers
 from tests.pages.work import beat, niceness, scaled, tell
 from tests.waiting import PATIENCE, wait_until
 
@@ -82,7 +82,7 @@ def test_whoever_waits_for_processes_that_are_stopped_is_told(visitors, monkeypa
     monkeypatch.setattr(visitors, "_pool", silent)
     left = [visitors.submit(scaled, np.ones(2), 2.0) for _ in ("running", "waiting")]
     visitors.stop()
-    assert [type(each.exception(timeout=0)) for each in left] == 2 * [BrokenProcessPool]
+    assert [type(each.exception(timeout=0)) for each in left] == 2 * [NotStarted]
     assert not visitors.busy
 
 

@@ -412,5 +412,6 @@ def _one_draw(example: ExampleDraw, kernel: str) -> None:
     likeliest = f"{lengths[best]} {unit}".strip()
     finding = f"At ε = {example.epsilon:g} the likeliest lengthscale is {likeliest}"
     about = described.of_release(data, guarantee, made, alt, finding=finding)
-    caption = f"{likeliest} is likeliest after one release. Knowing it costs nothing more."
+    probability = percent(float(probabilities[best]))
+    caption = f"{likeliest} is likeliest after one release ({probability}). Knowing it costs nothing more."
     pictures.chart(picture, "choice_free", alt, as_it_is(picture, about), caption=caption)

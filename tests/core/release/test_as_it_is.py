@@ -90,7 +90,7 @@ def test_what_is_not_declared_is_refused_with_how_many_rows_and_what_to_declare(
         return
     assert " rows, first in line " in told
     for key in set(kind.declared) - {"no"}:
-        assert f"declare {key}" in told or "yes and no if it is an outcome of these" in told
+        assert f"declare {key}" in told or "yes and no if it is a yes/no outcome" in told
 
 
 def test_a_configuration_needs_eight_keys_and_no_more(run):

@@ -220,7 +220,7 @@ def test_the_command_says_how_dates_are_declared(capsys):
     assert command_line.main(["release", "--help"]) == 0
     said = capsys.readouterr().out
     declared = json.loads("{" + said.split("dates: ")[1].split(" makes an input")[0] + "}")
-    order = json.loads("{" + said.split("like 2024-03-01;\n")[1].split(" says that")[0] + "}")
-    about = json.loads("{" + said.split("the others); ")[1].split(" says that")[0] + "}")
+    order = json.loads("{" + said.split("like 2024-03-01;\n")[1].split(" is for dates")[0] + "}")
+    about = json.loads("{" + said.split("are the other orders); ")[1].split(" declares that")[0] + "}")
     found = of_visits(**declared | about, writing=Writing(**order))
     assert (found.periods, found.dates[0].format) == ((YEAR,), "day/month/year")
