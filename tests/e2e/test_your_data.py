@@ -19,6 +19,7 @@ import pytest
 from playwright.sync_api import Page
 
 from datasets import kung
+from dpgp_core.reading.kinds import SUFFIXES
 from pages._ui.own import practice
 from pages._ui.own.upload import MAX_BYTES
 from tests.e2e import browser as tool
@@ -183,6 +184,16 @@ def test_the_name_of_a_file_is_shown_and_never_sent(visit, tmp_path, way):
     frames = [frame if isinstance(frame, bytes) else frame.encode() for frame in sent]
     assert any(b"table.csv" in frame for frame in frames)  # the watch works
     assert not any(b"QXJ" in frame for frame in frames)
+
+
+def test_files_of_every_kind_are_taken(visit):
+    page = visit.open("your_data")
+    for ending in (*SUFFIXES, "gz", "zip", "PARQUET"):
+        table = {"name": f"QXJ.{ending}", "mimeType": "", "buffer": PRIVATE.encode()}  # its content decides what it is
+        page.locator("[data-testid=stMain] input[type=file]").set_input_files(table)
+        page.get_by_text("60 rows of your file").wait_for()
+        tool.settle(page)
+        assert page.locator(".stFileChip[aria-invalid]").count() == 0, ending
 
 
 # ---- From file to zip in few actions: wages of people in several rows each, by age and sex; days of clinic visits.

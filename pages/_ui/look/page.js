@@ -37,10 +37,11 @@
   addEventListener("change", event => {
     const [file] = inOwn(event) && event.target.files || [];
     if (!file) return;
-    const renamed = new DataTransfer(), ending = file.name.match(/\.[a-z]{1,4}$/i)?.[0] ?? "";
+    const endings = event.target.accept.split(","), renamed = new DataTransfer();
+    const ending = endings.find(each => file.name.toLowerCase().endsWith(each)) ?? "";
     renamed.items.add(new File([file], "table" + ending, { type: file.type }));
     event.target.files = renamed.files;
-    if (file.size <= LARGEST && event.target.accept.split(",").includes(ending.toLowerCase()))
+    if (file.size <= LARGEST && ending)
       document.documentElement.style.setProperty("--own-file", JSON.stringify(file.name));
   }, true);
   for (const arrival of ["drop", "paste"])
