@@ -189,7 +189,7 @@ def proposed_by(labels: Mapping[str, str], configuration: dict[str, Any]) -> dic
     x, y = configuration["x"], configuration["y"]
     units = [unit_in(labels.get(name, "")) for name in x]
     units = [given or unit for given, unit in zip(configuration.get("x_units", [""] * len(x)), units, strict=True)]
-    name = _UNIT.sub("", labels.get(y, "")).strip()
+    name = name_in(labels.get(y, ""))
     unit = unit_in(labels.get(y, "")) if configuration["y_kind"] != "yes/no" else ""
     return (
         configuration
@@ -203,6 +203,11 @@ def unit_in(label: str) -> str:
     """Return the unit at the end of a column's label, such as cm in "Body height (cm)"; "" if there is none."""
     found = _UNIT.search(label)
     return (found["square"] or found["round"] or "").strip() if found else ""
+
+
+def name_in(label: str) -> str:
+    """Return a column's label without the unit at its end, such as Body height in "Body height (cm)"."""
+    return _UNIT.sub("", label).strip()
 
 
 def _names_in(content: bytes) -> list[str]:

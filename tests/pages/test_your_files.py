@@ -280,6 +280,7 @@ def test_labels_of_a_file_answer_questions_in_a_click(open_page, ledgers):
     app = own.press(app, "Yes: man, woman")
     spec = own.spec_of(app)
     assert (spec.x_units[0], spec.y_unit, spec.levels) == ("years", "cm", {"v2": ("man", "woman")})
+    assert spec.unit == "one person's Body height"
     app = own.press(app, own.invited(app)[0])
     assert json.loads(own.last_zip(app).read("release.json"))["public"]["n"] == N
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpgp_core.dates import Format, parsed
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
-from dpgp_core.reading.kinds import unit_in
+from dpgp_core.reading.kinds import name_in, unit_in
 from dpgp_core.reading.look import names_people, readings_of
 from dpgp_core.reading.notations import READERS
 from dpgp_core.reading.survey import Contents
@@ -76,6 +76,12 @@ def labels(draft: Draft) -> None:
     if not all(question.answer for question in asked):
         answers = {question.key: unit for question, unit in zip(asked, units.values(), strict=True)}
         _offer("Take these units: " + ", ".join(f"{name} in {unit}" for name, unit in units.items()), answers, "label")
+
+
+def name_of_outcome(draft: Draft) -> str:
+    """Return the output in words: its label in the file without the unit, or else its column; "" if none is chosen."""
+    y = draft.y or ""
+    return name_in(draft.table.labels.get(y, "")) or y
 
 
 def numbers(draft: Draft) -> None:

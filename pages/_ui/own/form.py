@@ -134,7 +134,7 @@ def _output(draft: Draft) -> None:
     """
     kind = draft.fields["y_kind"]
     row = st.columns([2, 1, 1, 1])
-    usual = f"one person's {draft.y or 'height'}"
+    usual = f"one person's {columns.name_of_outcome(draft) or 'height'}"
     unit = questions.UNIT.of(usual).ask(row[0], placeholder=usual).strip() or usual
     if kind == "yes/no":
         labels = (each.label for each in (questions.Y_UNIT, questions.LOW, questions.HIGH))
