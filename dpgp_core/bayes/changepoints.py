@@ -123,7 +123,7 @@ class ChangePoints:
         cells: means of phi over the records of each column (M, J).
         even: means of phi over evenly spread records of each column (M, J).
         at_mean_location: phi at the mean location of the records of each column (M, J).
-        spread: variance of the locations within each column over that of evenly spread records, at most 1 (M,).
+        spread: variance of the locations within each column, divided by that of evenly spread records, at most 1 (M,).
         sharp: share of the variance of 1{phi > u} that a shape has: 1 for steps (J,).
         step_variance: ``sharp`` times the variance over u of the means of 1{phi > u} over evenly spread records (M, J).
         variances: possible prior variances v_b of the heights, equally likely (V,).

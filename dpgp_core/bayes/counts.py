@@ -184,8 +184,8 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
 def locations_given(grid: CellGrid, counts: Counts, positions: Positions) -> tuple[LocatedGrid, FloatArray]:
     """Return the grid with the expected locations of records, and the share of the variance that stays unknown (M,).
 
-    The sum P = sum_j (t_j - 1/2) of a cell has the prior P ~ N(0, N^2 / 12), that of N records at one location. It
-    matters little once the noise is small. With z = P + s w and share = N^2/12 / (N^2/12 + s^2),
+    The sum P = sum_j (t_j - 1/2) of a cell has the prior P ~ N(0, N^2 / 12), that of N records at one location. This
+    prior matters little once the noise is small. With z = P + s w and share = N^2/12 / (N^2/12 + s^2),
 
         E P = share z,    m = E P / N,    var m = (1 - share) / 12 + m^2 var N / N^2.
 

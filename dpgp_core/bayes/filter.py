@@ -152,7 +152,7 @@ class Filter:
 
     @cached_property
     def noise_shares(self) -> NoiseShares:
-        """How the models of each kernel share the cases of the residual variance, see ``residuals.noise_shares``."""
+        """How the probability of each case of sigma^2 is divided among models, see ``residuals.noise_shares``."""
         models = self.models
         return noise_shares(models.noise_variance, models.weight, models.label.tolist(), self.half_range)
 

@@ -75,7 +75,8 @@ def with_periodic_models(
         half_range: half the range of the outcomes, in model units.
         periods: period of each input; () if none has one, and then ``plain`` is returned.
         noise_sds: standard deviations of outcomes about the curve, over half_range.
-        rough: share of their weight that periodic components with rough trends have, see ``rough_share``.
+        rough: weight of the rough trend, where each of the other trends has the weight 1, see ``rough_share``. It is
+            used for one numerical input without categories.
 
     Raises:
         ValueError: there are not as many periods as inputs, or one is too long for its side of the box.

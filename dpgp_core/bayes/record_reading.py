@@ -37,7 +37,8 @@ class RecordModel(NamedTuple):
 
     Attributes:
         phi: features (n + P, k), records first.
-        noise: variance of y without that of the features (n,): the noise variance and the error of the features.
+        noise: variance of y at the records that the features do not describe (n,): the noise variance plus the error of
+            the features.
         variance: prior variance of y at the records and of f at the test inputs (n + P,).
         weight: prior weight of the model.
     """

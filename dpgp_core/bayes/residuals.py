@@ -173,7 +173,7 @@ def of_binary(half_range: float, square: float) -> FloatArray:
 
 
 class NoiseShares(NamedTuple):
-    """How the models of each kernel share the cases of sigma^2, see ``noise_shares``.
+    """How the probability of each case of sigma^2 is divided among the models of a kernel, see ``noise_shares``.
 
     Attributes:
         hats: share of each model in each case (m, S); those of one kernel add up to 1.

@@ -79,8 +79,8 @@ class BayesSettings:
         epsilon, delta: the budget of one draw.
         protects: "outputs" if inputs are public, "inputs and outputs" if they are private. Private inputs need one to
             three numerical inputs, and sums over equal cells of the box are measured.
-        kernels: declared covariance functions, in squared model units, each of which is mixed with its neighbours and
-            with the models that follow from box and bounds; None for the latter alone.
+        kernels: declared covariance functions, in squared model units, each of which is mixed with kernels of half and
+            twice its lengthscale and with the models that follow from box and bounds; None to use only the latter.
         noise_variances: declared noise variance for each kernel, in squared model units; None for several values that
             follow from the bounds.
         stages: number of stages, from 1 to 10; None for six, or three if there are few people for the budget.

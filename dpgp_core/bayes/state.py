@@ -19,9 +19,10 @@ The rest has five parts: the clipping noise of each record; the error of lineari
 for all records of a column; the variation of f within a column; the error N - n^ of the counts; and the part of the
 clipping bias that stages do not share. Everything here is post-processing of released numbers.
 
-All models are computed together: every array has a leading axis of the A models that are still read. Models with the
-same kernel share everything that does not depend on the noise variance. Kernels with fewer features than others are
-padded with features that are 0.
+All models are computed together: every array has a leading axis of the A models that are still read. Others are no
+longer updated, because the squares have ruled out their noise variance (``Filter.active``). Models with the same kernel
+share everything that does not depend on the noise variance. Kernels with fewer features than others are padded with
+features that are 0.
 
 Two parts of the noise are the same in every stage. If they were treated as independent, they would be averaged away:
 

@@ -135,7 +135,7 @@ class Tuning:
     # Prior variance of all large periodic components together, over v [dates].
     periodic_variance: float = 0.5
     # Prior variances of large and of small periodic components, over that of the large ones [dates: with the small
-    # size, a periodic component that is a twentieth of the range is found].
+    # size, a component whose amplitude is a twentieth of the mean is found].
     periodic_sizes: tuple[float, ...] = (1.0, 1 / 25)
     # Lengthscales of periodic components: l in exp(-2 sin^2(pi (x - x') / p) / l^2) for the period p [dates].
     periodic_lengthscales: tuple[float, ...] = (0.5, 1.0)
