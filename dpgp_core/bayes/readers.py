@@ -94,7 +94,7 @@ class RecordReader(Reader):
         The guarantee of a simulated release contains ``"simulated": True``.
 
         Args:
-            measured: its counts are used. Locations, stages and distances are those that this reader has answered.
+            measured: its counts are used, exact or noisy. All other measurements are those that this reader has made.
             guarantee: the guarantee for all measurements together.
         """
         data, counts, columns = self._dataset, measured.counts, self._columns
