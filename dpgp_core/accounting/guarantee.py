@@ -114,6 +114,11 @@ class Guarantee:
         """Return the same guarantee for a privacy unit named ``unit``."""
         return replace(self, unit=unit)
 
+    @property
+    def is_simulation(self) -> bool:
+        """Whether this is the guarantee of a simulated release."""
+        return TEACHING in self.not_covered
+
     def for_simulation(self) -> Guarantee:
         """Return the guarantee of a simulated release, which lists first that the simulation itself is not private."""
         return replace(self, not_covered=(TEACHING, *self.not_covered))
@@ -136,8 +141,11 @@ class Guarantee:
 
 
 def guarantee_fields(guarantee: Guarantee) -> dict[str, Any]:
-    """Return the part of a guarantee that is written to files, as plain JSON values."""
-    return {
+    """Return the part of a guarantee that belongs to a statistic, as plain JSON values.
+
+    The fields of a simulated release contain ``"simulated": True``; such a statistic is not written to a file.
+    """
+    fields = {
         "epsilon": guarantee.budget.epsilon,
         "delta": guarantee.budget.delta,
         "protects": guarantee.protects,
@@ -145,6 +153,7 @@ def guarantee_fields(guarantee: Guarantee) -> dict[str, Any]:
         "unit": guarantee.unit,
         "theorem": guarantee.theorem,
     }
+    return fields | ({"simulated": True} if guarantee.is_simulation else {})
 
 
 MOST_ROWS = 1000

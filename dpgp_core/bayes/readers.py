@@ -91,8 +91,6 @@ class RecordReader(Reader):
     def statistics(self, measured: Measured, guarantee: Guarantee) -> CellStatistics:
         """Return all measurements as a statistic, with their guarantee and the public part of the data set.
 
-        The guarantee of a simulated release contains ``"simulated": True``.
-
         Args:
             measured: its counts are used, exact or noisy. All other measurements are those that this reader has made.
             guarantee: the guarantee for all measurements together.
@@ -113,7 +111,7 @@ class RecordReader(Reader):
             y_unit=data.y_unit,
             bounds=data.y_bounds,
             y_scale=data.y_scale,
-            guarantee=guarantee_fields(guarantee) | ({} if self._rng is None else {"simulated": True}),
+            guarantee=guarantee_fields(guarantee),
             reading=reading_for(data.y_kind),
             distances=self._distances,
         )

@@ -52,7 +52,13 @@ _GAUSSIAN, _LAPLACE = "discrete Gaussian", "discrete Laplace"
 
 
 def statistics_to_files(statistics: Statistics | CellStatistics) -> tuple[dict[str, Any], bytes]:
-    """Return the description (plain JSON values) and the bytes of ``statistics.npz``, which are reproducible."""
+    """Return the description (plain JSON values) and the bytes of ``statistics.npz``, which are reproducible.
+
+    Raises:
+        ValueError: the statistic is of a simulated release, whose noise is floating-point and can be reproduced.
+    """
+    if statistics.guarantee.get("simulated"):
+        raise ValueError("a simulated release must not be published; make a real release, without rng")
     card = _card(statistics)
     arrays = _arrays(statistics)
     return pack(card, {name: arrays[name] for name in _announced(card)})

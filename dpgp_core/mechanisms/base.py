@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, NewType
 
 import numpy as np
@@ -256,14 +256,13 @@ class Mechanism(ABC):
         Raises:
             ValueError: draws < 1, shapes disagree, or the plan was made for something else.
         """
-        all_draws = Draws(draws, rng, self.guarantee_for(dataset).repeated(draws))
-        release, hidden = self.drawn(plan, dataset, X_test, all_draws)
-        if rng is None:
+        guarantee = self.guarantee_for(dataset).repeated(draws)
+        if rng is not None:
+            guarantee = guarantee.for_simulation()
+        release, hidden = self.drawn(plan, dataset, X_test, Draws(draws, rng, guarantee))
+        if rng is None or not mean:
             return release
-        card = release.guarantee.for_simulation()
-        if not mean:
-            return replace(release, guarantee=card)
-        return self.simulation_type(**{**vars(release), "guarantee": card, "mean": NotPrivate(hidden())})
+        return self.simulation_type(**{**vars(release), "mean": NotPrivate(hidden())})
 
     @abstractmethod
     def drawn(self, plan: Any, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, NoiselessCurve]:

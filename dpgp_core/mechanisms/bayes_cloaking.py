@@ -258,12 +258,13 @@ class BayesCloaking(BayesSettings, Mechanism):
         filtered, (count, rng, guarantee) = plan.filtered.at(X_test), draws
         split = self.split(plan.outcome.kind, filtered.n)
         measured, predictions, statistics = list[Measured](), [], list[CellStatistics]()
+        of_one = self.guarantee_for(dataset) if rng is None else self.guarantee_for(dataset).for_simulation()
         for _ in range(count):
             reader = RecordReader(dataset, filtered.columns, rng)
             found, prediction = run(filtered, split, reader, plan.counts, people=plan.people)
             measured.append(found)
             predictions.append(prediction)
-            statistics.append(reader.statistics(found, self.guarantee_for(dataset)))
+            statistics.append(reader.statistics(found, of_one))
         uncertainty = MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(predictions))
         release = BayesRelease(
             X_test=X_test,
