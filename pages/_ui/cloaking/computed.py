@@ -46,7 +46,7 @@ BESIDE: Menu[Beside] = menu(
 def may_stand_beside(chosen: ReleaseSettings) -> list[Beside]:
     """Return which releases may be shown next to the page's own: Bayes cloaking, unless too slow, and that of 2018."""
     has_answer = "bayes" in offers.mechanisms(chosen.dataset) and not chosen.design.in_stages
-    return [*(["bayes"] if has_answer else []), "published"]  # type: ignore[list-item]
+    return ["bayes", "published"] if has_answer else ["published"]
 
 
 def compared(chosen: ReleaseSettings, beside: Beside) -> tuple[Result, Result | None, HeldOutErrors | None]:

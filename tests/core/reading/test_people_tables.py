@@ -108,10 +108,13 @@ def test_a_small_box_says_that_a_degree_is_none_of_thousands():
         (["<5", "≤0.1", ">= 90", "80+", "80 or more", "under 5", "=<3"], "censored", [5, 0.1, 90, 80, 80, 5, 3]),
         (["5'10\"", "5 ft 10", "6'", "5’11½", "5'12\""], "feet and inches", [70, 70, 72, None, None]),
         (["12k", "$56.7M", "1.2 bn", "€3 Mio.", "2K€", "5 K"], "multiples", [12e3, 56.7e6, 1.2e9, 3e6, 2e3, None]),
-        (["8:30", "8:30 pm", "12:15 AM", "1h20", "1 h", "45 min", "1:00:36", "5 m", "8:75", "13:00 pm"], "times",
-         [8.5, 20.5, 0.25, 4 / 3, 1, 0.75, 1.01, None, None, None]),
+        (
+            ["8:30", "8:30 pm", "12:15 AM", "1h20", "1 h", "45 min", "1:00:36", "5 m", "8:75", "13:00 pm"],
+            "times",
+            [8.5, 20.5, 0.25, 4 / 3, 1, 0.75, 1.01, None, None, None],
+        ),
     ],
-)  # fmt: skip
+)
 def test_numbers_in_other_notations(cells, notation, values):
     found = [as_noted(cell, (notation,), "1234.5") for cell in cells]
     assert [each is None for each in found] == [each is None for each in values]

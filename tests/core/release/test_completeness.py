@@ -113,7 +113,7 @@ def test_one_outcome_that_is_neither_moves_the_number_of_records_as_the_card_say
         ({"mechanism": "refined", "rows_per_person": 3, "writing": NUMBERS}, COMPLETE_ROWS),
         ({"mechanism": "bayes_cells"}, None),
     ],
-)  # fmt: skip
+)
 def test_the_promise_says_what_is_public_wherever_rows_may_be_left_out(changes, sentence):
     found = [each for each in make_spec(**changes).guarantee.assumptions if "complete" in each]
     assert found == ([] if sentence is None else [sentence])
