@@ -53,6 +53,12 @@ _TWIN = re.compile(r".* \(column [0-9]+\)")
 _IDENTIFIER = re.compile(
     r"(?:^|[\W_])(?:id|ids|nr|no|key|code|person|people|patient|subject|participant|name)$|ID$", re.IGNORECASE
 )
+_SOMEBODY = "person|people|patient|participant|respondent|subject|student|pupil|employee|customer|client|member|user"
+_PEOPLE = re.compile(
+    rf"who|ids?|(?:(?:first|last|full|family|given|sur)[\W_]*)?name|(?:{_SOMEBODY})s?[\W_]*(?:id|nr|no|key|code|name|number)?",
+    re.IGNORECASE,
+)
+_REPEATED = 0.9  # most different values per row if people have several rows, rather than a few of them one name
 _WEIGHTS = re.compile(
     r"(?:^|[\W_])(?:[a-z]{0,6}wg?h?ts?|[a-z]{0,8}weights?|[a-z]{0,6}wt[a-z]{0,3})(?:$|[\W_\d])", re.IGNORECASE
 )
@@ -182,11 +188,36 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     return configuration, lines
 
 
+def suggests_people(name: str) -> bool:
+    """Return whether the name of a column suggests that it identifies people or other things."""
+    return _PEOPLE.fullmatch(name) is not None or _IDENTIFIER.search(name) is not None
+
+
 def names_people(name: str, column: Contents) -> bool:
     """Return whether a column may identify people: texts, or numbers with a name that suggests it, that repeat."""
     if not MOST_LEVELS < column.values < column.rows - column.usual:
         return False
-    return _IDENTIFIER.search(name) is not None or not (column.ways or column.orders)
+    return suggests_people(name) or not (column.ways or column.orders)
+
+
+def repeated_people(columns: Mapping[str, Contents]) -> str | None:
+    """Return the first unused column by whose name and values a table has several rows of one person; None if none.
+
+    Columns of texts that may name anything else, such as towns or diagnoses, are not among them.
+
+    Args:
+        columns: contents of the columns that are not used, by name.
+    """
+    return next(
+        (
+            name
+            for name, column in columns.items()
+            if names_people(name, column)
+            and _PEOPLE.fullmatch(name)
+            and column.values <= _REPEATED * (column.rows - column.usual)
+        ),
+        None,
+    )
 
 
 def lines_on_unused(columns: Mapping[str, Contents], *, whose: bool = True) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TextIO
 from ..accounting.gaussian import rounded_up, written
 from ..accounting.ledger import BudgetExceeded, Ledger, MixedProtection, MixedRows
 from ..reading.kinds import as_text, proposed_by
-from ..reading.look import proposal
+from ..reading.look import lines_on_unused, proposal
 from ..table import Dataset
 from .bundle import bundle
 from .files import CannotWrite, check_different, open_file, output_file, read_text_file
@@ -31,15 +31,16 @@ from .ledger_file import spend_in_file
 from .plan import plan_release
 from .private_table import (
     FOR_YOUR_EYES,
-    about_unused_columns,
     as_measured,
     complete_rows,
     declared_writing,
     large_delta,
     notices_of,
+    people_not_declared,
     probably_wrong,
     read_outcomes,
     to_owner,
+    unused_columns,
 )
 from .publishing import bounds_bought, publish, useful
 from .specification import EXAMPLE, ReleaseSpec
@@ -200,7 +201,8 @@ def _add_release(commands: Any) -> None:
         "--anyway",
         action="store_true",
         help="release even if more than half of the table lies outside the bounds or the box, lacks a value or is of "
-        "another kind; without this option it is refused, because the declaration is probably wrong",
+        "another kind, or if a column of names or identifiers repeats; without this option it is refused, because the "
+        "declaration is probably wrong",
     )
     release.add_argument(
         "--degrees",
@@ -226,7 +228,7 @@ def _add_release(commands: Any) -> None:
         type=int,
         metavar="K",
         help="largest number of rows of one person, if no column identifies people: the noise protects all of them; "
-        "overrides the configuration",
+        "1 says that every row is another person; overrides the configuration",
     )
     release.add_argument(
         "--buy-bounds",
@@ -314,10 +316,11 @@ def _read(options: argparse.Namespace, spec: ReleaseSpec) -> tuple[ReleaseSpec, 
         start = stream.tell()
         table = read_outcomes(stream, spec)
         stream.seek(start)
-        others = about_unused_columns(stream, spec) if options.check else []
+        unused = unused_columns(stream, spec, all_names=options.check)
     notices = notices_of(spec, table)
-    wrong = "" if options.anyway else probably_wrong(notices)
-    for line in (to_owner(notices), *(f"{FOR_YOUR_EYES} {each}." for each in others)):
+    whose = spec.person is None and spec.rows_per_person == 1 and options.rows_per_person is None
+    wrong = "" if options.anyway else probably_wrong(notices) or (people_not_declared(unused) if whose else "")
+    for line in (to_owner(notices), *(f"{FOR_YOUR_EYES} {each}." for each in lines_on_unused(unused, whose=whose))):
         if line:
             _say(line, sys.stderr)
     if wrong:

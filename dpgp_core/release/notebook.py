@@ -12,11 +12,11 @@ from .json_text import spec_to_json
 from .specification import ReleaseSpec
 
 ZIP, CONFIGURATION = "release.zip", "config.json"
-COMMAND = (
-    "python -m dpgp_core release --csv table.csv --config config.json --out next-release.zip --ledger ledger.json "
-    "--new-ledger"
-)
-"""Command line of a release whose configuration is in a file; ``--new-ledger`` is for the first release of a table."""
+_RELEASE = "python -m dpgp_core release --csv table.csv --config config.json --ledger ledger.json --new-ledger"
+COMMANDS = f"{_RELEASE} --check\n{_RELEASE} --out next-release.zip"
+"""Command lines of a dry run and of a release whose configuration is in a file. ``--new-ledger`` is for the first
+release of a table.
+"""
 _PLACES = 5  # number of points at which the notebook predicts
 
 
@@ -49,11 +49,12 @@ def notebook(spec: ReleaseSpec, guarantee: Guarantee) -> str:
         _code(f"above = release.probability_above({_measured_level(spec)!r}, places)", "print((100 * above).round(1))"),
         _words(
             "## The next release",
-            "The configuration of this release, and the command that makes another one with it. Change what should be "
-            f"different, and save it as `{CONFIGURATION}` next to the table. Every release of the same table spends "
-            "budget, and the ledger adds it up: leave `--new-ledger` out from the second release on.",
+            "The configuration of this release, and the commands that make another one with it. Change what should be "
+            f"different, and save it as `{CONFIGURATION}` next to the table. The first command is a dry run: it says "
+            "what you should know before a release, and spends nothing. Every release of the same table spends budget, "
+            "and the ledger adds it up: leave `--new-ledger` out from the second release on.",
             f"```json\n{spec_to_json(spec).strip()}\n```",
-            f"```\n{COMMAND}\n```",
+            f"```\n{COMMANDS}\n```",
         ),
     ]
     for number, cell in enumerate(cells):

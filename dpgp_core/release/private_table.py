@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
 from ..reading.csv_file import read_dataset
-from ..reading.look import lines_on_unused
-from ..reading.rows import as_written, column_names
-from ..reading.survey import survey
+from ..reading.look import repeated_people, suggests_people
+from ..reading.rows import Table, as_written, plain_name
+from ..reading.survey import Contents, survey
 from ..table import Dataset, Notice, Outcome, of_kind
 from .specification import ReleaseSpec
 
@@ -113,19 +114,37 @@ def probably_wrong(notices: Sequence[Notice]) -> str:
     return f"the declaration is probably wrong, as it fits less than half of the table: {most.sentence}"
 
 
-def about_unused_columns(stream: BinaryIO, spec: ReleaseSpec) -> list[str]:
-    """Return lines about unused columns that may identify people or hold weights, for the owner of the table alone.
+def people_not_declared(columns: Mapping[str, Contents]) -> str:
+    """Return why rows seem to repeat people, of whom a release would protect one row each; "" if they do not.
+
+    Args:
+        columns: contents of the columns that are not used, by name.
+    """
+    name = repeated_people(columns)
+    if name is None:
+        return ""
+    return (
+        f"whose rows these are is not declared, and column {name!r} seems to repeat people, of whom only one row each "
+        f"would be protected. Say --person {shlex.quote(name)} to protect all rows of a person together, "
+        "--rows-per-person K to protect up to K rows of somebody, or --rows-per-person 1 if every row is another "
+        "person."
+    )
+
+
+def unused_columns(stream: BinaryIO, spec: ReleaseSpec, *, all_names: bool = True) -> dict[str, Contents]:
+    """Return the contents of columns that a release does not use, by name, for the owner of the table alone.
 
     Args:
         stream: table in binary mode, at its start.
         spec: the specification.
+        all_names: False for columns whose names suggest that they identify people, which takes less time and memory.
     """
     start = stream.tell()
-    names = column_names(stream, spec.writing)
+    names = Table(stream, spec.writing).names
     stream.seek(start)
-    unused = [name for name in names if name not in (*spec.x, spec.y, spec.person)]
-    asked = spec.person is None and spec.rows_per_person == 1
-    return lines_on_unused(survey(stream, unused, spec.writing), whose=asked)
+    used = {plain_name(name) for name in (*spec.x, spec.y, spec.person or "", "")}
+    unused = [name for name in names if name not in used and (all_names or suggests_people(name))]
+    return survey(stream, unused, spec.writing) if unused else {}
 
 
 def complete_rows(n: int, left_out: int, rows_left_out: int = 0, *, people: bool = False) -> str:

@@ -51,8 +51,8 @@ _ENCODINGS = {
 }
 _NO_UPLOADS = (
     "This server takes no files. Practise here with a table that is public. For your own, run the same release on your "
-    "own machine, where the table stays: `python -m dpgp_core release --csv table.csv --config config.json --out "
-    "release.zip`."
+    "own machine, where the table stays. Begin with a dry run, which spends nothing: `python -m dpgp_core release "
+    "--csv table.csv --config config.json --check`. With `--out release.zip` instead of `--check`, it is released."
 )
 
 

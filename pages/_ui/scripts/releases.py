@@ -18,7 +18,7 @@ from dpgp_core.mechanisms.cloaking import OptimisedNoise
 from dpgp_core.release import CENTILES, ReleaseSpec, bundle, notebook, plan_release, publish, read_table, spec_to_json
 from dpgp_core.release.check import LoadedRelease, load
 from dpgp_core.release.json_text import spec_from_json
-from dpgp_core.release.notebook import COMMAND, CONFIGURATION
+from dpgp_core.release.notebook import COMMANDS, CONFIGURATION
 from dpgp_core.table import Dataset
 from pages._ui.cloaking.results import GRID_POINTS, LEVEL
 from pages._ui.explore import figures, statistic
@@ -223,10 +223,10 @@ def offer(spec: ReleaseSpec, guarantee: Guarantee) -> None:
             )
         configuration(spec)
     st.caption(
-        f"The next release on your own machine, with `{CONFIGURATION}`. Its ledger is a file of its own, which does "
-        "not know what other ledgers count of the same table."
+        f"The next release on your own machine, with `{CONFIGURATION}`. The first command is a dry run and spends "
+        "nothing. The ledger is a file of its own, which does not know what other ledgers count of the same table."
     )
-    st.code(COMMAND, language="bash", wrap_lines=True)
+    st.code(COMMANDS, language="bash", wrap_lines=True)
 
 
 def configuration(spec: ReleaseSpec, of: str = "made") -> None:

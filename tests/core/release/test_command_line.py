@@ -413,14 +413,63 @@ def test_half_of_the_table_is_no_reason_to_stop(run, tmp_path):
 
 
 def test_a_check_asks_whose_rows_these_are_and_names_weights(run, tmp_path):
-    people = "who,age,height,pspwght\n" + "\n".join(f"p{at % 30},{at},{90 + at},{at % 7}.5" for at in range(60))
+    people = "player,age,height,pspwght\n" + "\n".join(f"p{at % 30},{at},{90 + at},{at % 7}.5" for at in range(60))
     (tmp_path / "people.csv").write_text(people)
-    _, _, err = run("--check", csv="people.csv")
-    assert (
-        'who: 30 different values in 60 rows. Whose rows are these? If each value is a person, declare "person"' in err
-    )
+    code, _, err = run("--check", csv="people.csv")
+    assert code == 0
+    said = 'player: 30 different values in 60 rows. Whose rows are these? If each value is a person, declare "person"'
+    assert said in err
     assert "pspwght: if these are survey weights, a release ignores them" in err
     assert "Whose rows" not in run("--check", "--rows-per-person", "2", csv="people.csv")[2]
+
+
+def people_table(folder, header, *columns):
+    """Sixty rows, with these columns before age and height."""
+    rows = (",".join([*(cell(at) for cell in columns), str(at), str(90 + at)]) for at in range(60))
+    (folder / "people.csv").write_text("\n".join([f"{header},age,height", *rows]))
+
+
+def twice(at):
+    return f"p{at % 30}"
+
+
+@pytest.mark.parametrize("name", ["name", "Patient ID", "last_name", "id", "who"])
+def test_rows_that_repeat_people_spend_nothing_until_it_is_said_whose_they_are(run, tmp_path, name):
+    people_table(tmp_path, name, (lambda at: str(4000 + at // 2)) if name == "id" else twice)
+    before = names(tmp_path)
+    for more in ((), ("--check",)):
+        code, out, err = run("--ledger", "l.json", "--new-ledger", *more, csv="people.csv")
+        assert (code, out) == (3, "")
+        assert f"{name}: 30 different values in 60 rows. Whose rows are these?" in err
+        assert f"column {name!r} seems to repeat people, of whom only one row each would be protected" in err
+        assert "Nothing was spent. If the declaration is meant so, add --anyway" in err
+        assert names(tmp_path) == before
+    for number, said in enumerate((["--anyway"], ["--rows-per-person", "1"], ["--rows-per-person", "2"])):
+        assert run(*said, csv="people.csv", out=f"{number}.zip")[0] == 0
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(**PRIVATE_INPUTS)))
+    assert run("--person", name, csv="people.csv", out="person.zip")[0] == 0
+    (tmp_path / "config.json").write_text(spec_to_json(make_spec(rows_per_person=2)))
+    assert run(csv="people.csv", out="declared.zip")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("header", "columns"),
+    [
+        ("town", [twice]),  # texts that may name anything else
+        ("diagnosis code", [twice]),
+        ("town_name", [twice]),
+        ("name", [str]),  # everybody once
+        ("name", [lambda at: f"p{at % 57}"]),  # three people have the name of somebody else
+        ("name", [lambda at: f"p{at % 20}"]),  # as few as categories
+        ("id", [lambda at: ""]),
+        ("name,name", [str, str]),
+        (",2019", [str, str]),  # a column without a name, and one whose name is a number
+    ],
+)
+def test_nothing_else_is_refused_because_of_a_column_that_is_not_used(run, tmp_path, header, columns):
+    people_table(tmp_path, header, *columns)
+    for more in (("--check",), ()):
+        assert run(*more, csv="people.csv")[0] == 0
 
 
 COMMANDS = next(each for each in _parser()._actions if isinstance(each, argparse._SubParsersAction)).choices

@@ -11,7 +11,7 @@ from matplotlib import pyplot
 
 from dpgp_core.release import notebook, spec_from_json
 from dpgp_core.release.json_text import guarantee_from_object, spec_from_object
-from dpgp_core.release.notebook import COMMAND
+from dpgp_core.release.notebook import COMMANDS
 from tests.core.release.test_groups import spec_of
 from tests.core.release.test_groups import table as table_of_groups
 from tests.core.release.worlds import make_spec, make_table, make_zip, rows_of
@@ -72,8 +72,9 @@ def test_it_states_promise_configuration_and_command():
     spec = make_spec(**NUMBERS)
     text = notebook(spec, spec.guarantee)
     words = "\n\n".join(sources(text, "markdown"))
-    for said in (spec.guarantee.protects, spec.guarantee.unit, f"ε = {spec.epsilon:g} at δ = 1e-05", COMMAND):
+    for said in (spec.guarantee.protects, spec.guarantee.unit, f"ε = {spec.epsilon:g} at δ = 1e-05", COMMANDS):
         assert said in words
+    assert ["--check" in line for line in COMMANDS.splitlines()] == [True, False]  # the dry run first
     [configuration] = [part.removeprefix("json\n") for part in words.split("```") if part.startswith("json\n")]
     assert spec_from_json(configuration) == spec
 
