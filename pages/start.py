@@ -61,9 +61,11 @@ frame.guarantee_card(promise.guarantee(draw, family), brief.CARD_NOTE)
 with errors:
     cost, numbers = brief.cost(chosen, data) if chosen.overlay else None, tables.of_figure(believed)
     if cost:
-        figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=chosen)
+        figure = cached.drawn(decision.errors_figure, cost, draw.epsilon, of=(chosen, cost.interpolated))
         numbers = tables.of_figure(believed, figure)
-        pictures.chart(figure, "errors", brief.errors_alt(data, cost), numbers=numbers, caption="")
+        pictures.chart(
+            figure, "errors", brief.errors_alt(data, cost), numbers=numbers, caption=brief.errors_caption(cost)
+        )
         dots = cached.drawn(decision.error_dots, cost, draw.epsilon, of=chosen)
         alt = brief.error_dots_alt(cost, draw.epsilon)
         pictures.chart(dots, "error_dots", alt, caption=brief.error_dots_caption(cost, draw.epsilon))

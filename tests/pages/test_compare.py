@@ -7,15 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from datasets import exhibit
+from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.evaluation.errors import epsilon_on_curve
-from pages._ui import session
+from pages._ui import left_out, session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
 from pages._ui.compare.compute import concerning
-from pages._ui.look import pin
-from pages._ui.model import Model, load_dataset
+from pages._ui.look import offers, pin, settings
+from pages._ui.model import Budget, Model, load_dataset
+from pages._ui.start import brief, decision
+from pages._ui.work import cached
+from pages._ui.work.jobs import Jobs
 from tests.pages.reading import page_text, traces
 
 HEIGHTS = contenders.Contest(Model("kung", "EQ", 25.0, 0.3), 0.01, 10, 6)
@@ -89,6 +94,139 @@ def test_a_setting_that_a_mechanism_does_not_use_asks_for_no_new_curve():
 def a_curve(error: float) -> contenders.Curve:
     count = len(contenders.CURVE_EPSILONS)
     return contenders.Curve(np.full((count, 2), error), *np.full((2, count), np.nan), 0.1)
+
+
+# ---- Errors at another delta.
+
+
+SLOW = ("bayes", "bayes_cells")
+GAUSSIAN = [name for name in contenders.CONTENDERS if not name.endswith("_bins")]
+DRAWS = {name: entry.simulated for name, entry in contenders.CONTENDERS.items()}  # before other tests have fewer
+ELSEWHERE = replace(TOY_CONTEST, delta=1e-3)
+
+
+def epsilon_with_noise(contest: contenders.Contest, name: str, s: float) -> float:
+    """Return the epsilon at which a contender has this noise multiplier."""
+
+    def excess(epsilon: float) -> float:
+        return contenders.noise_multiplier_of(contest, name, epsilon) - s
+
+    return brentq(excess, 1e-3, 100, xtol=1e-14)
+
+
+@pytest.mark.parametrize("name", contenders.CONTENDERS)
+def test_errors_at_one_noise_multiplier_are_the_same_at_every_delta(name):
+    data, rng = load_dataset("toy_1d"), np.random.default_rng
+    s = contenders.noise_multiplier_of(TOY_CONTEST, name, 1.0)
+    assert (s is not None) == (name in GAUSSIAN)
+    other = 3.0 if s is None else epsilon_with_noise(ELSEWHERE, name, s)
+    assert other != pytest.approx(1.0, rel=0.1)
+    built = [contenders.contender(*each) for each in ((TOY_CONTEST, name, 1.0), (ELSEWHERE, name, other))]
+    one, two = (each.release(data, data.X[::20], rng(0)).samples for each in built)
+    assert (np.abs(one - two).max() < 1e-6 * data.output_range) == (s is not None)
+
+
+@pytest.mark.full_for(*(name for name in GAUSSIAN if name != "cloaking"))
+@pytest.mark.parametrize("name", GAUSSIAN)
+def test_interpolated_errors_are_those_that_would_be_simulated(monkeypatch, name):
+    """Within five standard errors of both, as independent noise gives them, and 3 % for the curvature in log s.
+
+    The seeds are fixed. The standard errors of a few releases are estimated, so the largest of the curve is taken.
+    """
+    draws = DRAWS[name] if name in SLOW else 8
+    monkeypatch.setitem(contenders.CONTENDERS, name, replace(contenders.CONTENDERS[name], simulated=draws))
+    data, epsilons = load_dataset("toy_1d"), contenders.CURVE_EPSILONS
+    usual = replace(TOY_CONTEST, delta=offers.DELTA)
+    known = compute.curve(usual, name) if name in SLOW else contenders.curve(data, usual, name)
+    s, wanted = (
+        [contenders.noise_multiplier_of(each, name, epsilon) for epsilon in epsilons] for each in (usual, ELSEWHERE)
+    )
+    found = contenders.interpolated([known], s, wanted)
+    assert found.interpolated == epsilons[: len(found.interpolated)]
+    assert len(epsilons) - 2 <= len(found.interpolated) < len(epsilons)  # with less noise than was simulated: unknown
+    assert np.isnan(found.mean[len(found.interpolated) :]).all()
+    for at in (1, 5, 9):
+        point = contenders.point(data, ELSEWHERE, name, epsilons[at])
+        spread = max((each.standard_error[:12] / each.mean[:12]).max() for each in (known, point))
+        off = abs(np.log(found.mean[at] / point.mean[0]))
+        assert off < 5 * np.sqrt(2) * spread + 0.03, (name, epsilons[at])
+
+
+def power_law(budget: Budget) -> left_out.Errors:
+    """Errors that are a power of the noise multiplier, so that they are interpolated without an error."""
+    s = noise_multiplier(budget.epsilon, budget.delta)
+    return left_out.Errors(np.array([3.0, 4.0]) * s**0.5, 9 * s, 10 * s, 0.1)
+
+
+@pytest.fixture
+def kept(monkeypatch):
+    """Errors of Bayes cloaking that are kept at the usual delta, and at the ends of the range of noise if so set."""
+    ends: list[tuple[float, float]] = []
+    simulated: list[float] = []
+
+    def shipped(function, settings):
+        if function is not left_out.joined:
+            return None
+        [budget] = settings
+        usual = budget.delta == offers.DELTA or (budget.epsilon, budget.delta) in ends
+        return power_law(budget) if usual else None
+
+    monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM, shipped=shipped))
+    monkeypatch.setattr(left_out, "simulated_errors", lambda each: simulated.append(each.epsilon) or power_law(each))
+    monkeypatch.setitem(contenders.CONTENDERS, "bayes", replace(contenders.CONTENDERS["bayes"], simulated=2))
+    return ends, simulated
+
+
+@pytest.mark.parametrize("delta", [each for each in offers.DELTAS if each != offers.DELTA])
+def test_at_another_delta_only_the_visitors_epsilon_is_simulated(kept, delta):
+    (ends, simulated), contest = kept, replace(TOY_CONTEST, delta=delta)
+    assert not compute.is_ready(contest, "bayes", 2.0)
+    found = compute.curve(contest, "bayes", 2.0)
+    outside = contenders.CURVE_EPSILONS[0 if delta < offers.DELTA else -1]
+    assert simulated[0] == 2.0
+    assert outside in simulated
+    assert {*simulated} == {*contenders.CURVE_EPSILONS} - {*found.interpolated}
+    exact = contenders.curve_of([power_law(Budget("toy_1d", each, delta)) for each in contenders.CURVE_EPSILONS])
+    for values in ("errors", "half_width", "half_score"):
+        np.testing.assert_allclose(getattr(found, values), getattr(exact, values), rtol=1e-9)
+    simulated.clear()
+    ends.extend(compute.ENDS)
+    compute.curve(contest, "bayes", 2.0)
+    assert simulated == [2.0]
+
+
+def test_at_another_delta_every_epsilon_is_simulated_where_nothing_is_kept(kept, monkeypatch):
+    monkeypatch.setattr(contenders, "curve", lambda data, contest, name: a_curve(contest.delta))
+    found = compute.curve(ELSEWHERE, "cloaking", 2.0)
+    assert not found.interpolated
+    assert (found.errors == ELSEWHERE.delta).all()
+
+
+def test_what_is_requested_in_advance_is_simulated_at_the_visitors_epsilon(kept, monkeypatch):
+    requested = []
+    monkeypatch.setattr(cached, "prefetch", lambda *requests: requested.extend(requests))
+    kept[0].extend(compute.ENDS)
+    compute.foresee(replace(TOY_CONTEST, delta=1e-4), ["bayes"], 2.0)
+    budgets = dict.fromkeys((each.settings[0].epsilon, each.settings[0].delta) for each in requested)
+    assert [*budgets] == [(2.0, 1e-4), (3.0, 1e-4), (1.5, 1e-4), (2.0, 1e-3)]  # at 1e-5 all are kept
+
+
+def test_start_simulates_what_it_recommends(kept, monkeypatch):
+    monkeypatch.setattr(left_out, "without_privacy", lambda *names: 2.0)
+    chosen = settings.untouched(decision.Decision)
+    chosen = replace(chosen, dataset="toy_1d", mechanism="bayes", epsilon=0.5, delta=1e-3)
+    found = brief.cost(chosen, load_dataset("toy_1d"))
+    assert found.least() not in (None, 0.5)
+    assert {0.5, found.least()} <= {*kept[1]} == {*contenders.CURVE_EPSILONS} - {*found.interpolated}
+    assert "recommended one are simulated" in brief.errors_caption(found)
+    assert brief.errors_caption(replace(found, interpolated=())) == ""
+
+
+def test_the_caption_says_that_points_are_interpolated():
+    simulated, interpolated = a_curve(7.0), replace(a_curve(8.0), interpolated=(0.1,))
+    said = words.errors_caption(comparison({"bayes": simulated, "refined": interpolated}, 1.0))
+    assert "at your ε are simulated; most others are interpolated" in said
+    assert words.errors_caption(comparison({"bayes": simulated}, 1.0)) == words.ERRORS_CAPTION
 
 
 def comparison(curves: dict[str, contenders.Curve], epsilon: float) -> compute.Compared:

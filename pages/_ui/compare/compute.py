@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, get_args
@@ -48,19 +48,31 @@ def dataset(contest: Contest) -> Dataset:
     return cached.dataset(contest.model.dataset)
 
 
-def curve(contest: Contest, name: str) -> Curve:
-    """Return error against epsilon for one contender."""
-    return list(growing(contest, name))[-1][0]
+def curve(contest: Contest, name: str, epsilon: float | None = None) -> Curve:
+    """Return error against epsilon for one contender; see ``growing``."""
+    return list(growing(contest, name, epsilon))[-1][0]
 
 
-def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterator[tuple[Curve, int]]:
+def growing(
+    contest: Contest, name: str, epsilon: float | None = None, progress: str = "Errors of "
+) -> Iterator[tuple[Curve, int]]:
     """Yield the curve from more and more folds, and their number, if each fold takes long; the last curve is complete.
 
-    ``progress`` precedes the contender's title on the progress bar while the page waits.
+    Args:
+        contest: the settings.
+        name: name of the contender.
+        epsilon: where the error has to be simulated, while the others may be interpolated (``_interpolated``). None if
+            all have to be simulated.
+        progress: precedes the contender's title on the progress bar while the page waits.
     """
     concern, folds = concerning(contest, name), FOLDS
     if (whole := _whole(concern, name)) is not None:
         yield whole, folds
+        return
+    if epsilon is not None and (drawn := _interpolated(concern, name)) is not None:
+        for each in _to_simulate(drawn, epsilon):
+            drawn = with_simulated(drawn, contest, name, each, progress)
+        yield drawn, folds
         return
     data, progress = dataset(contest), f"{progress}{CONTENDERS[name].title}"
     if not is_slow(name):
@@ -74,9 +86,71 @@ def growing(contest: Contest, name: str, progress: str = "Errors of ") -> Iterat
     yield cached.value(progress, contenders.joined, concern, name, given=(pieces,), here=True), folds
 
 
-def is_ready(contest: Contest, name: str) -> bool:
-    """Return whether the curve of a contender is available without waiting."""
-    return _whole(concerning(contest, name), name) is not None
+# Kept next to the curve at the usual delta, these points make its range of noise multipliers that of all deltas
+ENDS = (CURVE_EPSILONS[0], offers.DELTAS[0]), (CURVE_EPSILONS[-1], offers.DELTAS[-1])
+
+
+def _interpolated(concern: Contest, name: str) -> Curve | None:
+    """Return the curve of a contender interpolated from the errors that are kept or shipped at the usual delta.
+
+    Its errors are NaN at a noise multiplier outside the range of those that are kept. The result is None if no curve is
+    kept, or if the contender's releases do not depend on (epsilon, delta) through the noise multiplier alone.
+    """
+    usual_delta = replace(concern, delta=offers.DELTA)
+    whole = None if concern == usual_delta else _whole(usual_delta, name)
+    wanted = _multipliers(concern, name)
+    if whole is None or not wanted or whole.errors.shape[1] != CONTENDERS[name].simulated:
+        return None
+    known, multipliers = [whole], _multipliers(usual_delta, name)
+    for epsilon, delta in ENDS:
+        end = replace(concern, delta=delta)
+        if (found := _point(end, name, epsilon)) is not None:
+            known, multipliers = [*known, found], [*multipliers, *_multipliers(end, name, epsilon)]
+    return contenders.interpolated(known, multipliers, wanted)
+
+
+def _multipliers(concern: Contest, name: str, *epsilons: float) -> list[float]:
+    """Return noise multipliers at these values of epsilon, or at those of a curve; see ``noise_multiplier_of``."""
+    every = (contenders.noise_multiplier_of(concern, name, epsilon) for epsilon in epsilons or CURVE_EPSILONS)
+    return [each for each in every if each is not None]
+
+
+def _to_simulate(interpolated: Curve, epsilon: float) -> list[float]:
+    """Return the values of epsilon whose errors have to be simulated: this one first, and those not interpolated."""
+    return [epsilon, *(each for each in CURVE_EPSILONS if each not in (epsilon, *interpolated.interpolated))]
+
+
+def _point(concern: Contest, name: str, epsilon: float) -> Curve | None:
+    """Return the simulated errors at one epsilon if they are kept or shipped."""
+    budget = contenders.budget_of(concern, name, epsilon)
+    if budget is None:
+        return cached.find(contenders.point, concern, name, epsilon)
+    found = cached.find(left_out.joined, budget)
+    return None if found is None else contenders.curve_of([found])
+
+
+def with_simulated(curve: Curve, contest: Contest, name: str, epsilon: float, progress: str = "Errors of ") -> Curve:
+    """Return the curve with simulated errors at an epsilon; for Bayes cloaking, with those that all pages share."""
+    concern = concerning(contest, name)
+    budget, doing = contenders.budget_of(concern, name, epsilon), f"{progress}{CONTENDERS[name].title}"
+    if budget is None:
+        point = cached.value(doing, contenders.point, concern, name, epsilon, given=(dataset(contest),))
+    else:
+        errors = left_out.simulated_errors(budget)
+        assert errors is not None  # the page waits for it
+        point = contenders.curve_of([errors])
+    return curve.replaced_at(epsilon, point)
+
+
+def is_ready(contest: Contest, name: str, epsilon: float | None = None) -> bool:
+    """Return whether the curve of a contender is available without waiting; see ``growing``."""
+    concern = concerning(contest, name)
+    if _whole(concern, name) is not None:
+        return True
+    drawn = None if epsilon is None else _interpolated(concern, name)
+    if epsilon is None or drawn is None:
+        return False
+    return all(_point(concern, name, each) is not None for each in _to_simulate(drawn, epsilon))
 
 
 def is_slow(name: str) -> bool:
@@ -114,13 +188,16 @@ def _whole(concern: Contest, name: str) -> Curve | None:
 
 
 def needed(contest: Contest, name: str, target: float) -> float | None:
-    """Return the epsilon that a contender needs for a target error, in the output's unit; read off the curve if solving
-    is slow.
-    """
-    if CONTENDERS[name].kind.automatic:
-        return epsilon_on_curve(CURVE_EPSILONS, curve(contest, name).mean, target)
+    """Return the epsilon that a contender needs for a target error, in the output's unit, found by root-finding."""
     doing = f"Solving for ε: {CONTENDERS[name].title}"
     return cached.value(doing, contenders.needed, concerning(contest, name), name, target, given=(dataset(contest),))
+
+
+def _need(contest: Contest, name: str, curve: Curve, target: float) -> float | None:
+    """Return this epsilon, read off the curve if root-finding is slow."""
+    if CONTENDERS[name].kind.automatic:
+        return epsilon_on_curve(CURVE_EPSILONS, curve.mean, target)
+    return needed(contest, name, target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +221,14 @@ class Compared:
     needs: dict[str, float | None]
 
     @property
-    def settings(self) -> tuple[Contest, float, float, tuple[str, ...]]:
+    def settings(self) -> tuple[Hashable, ...]:
         """All settings that determine it."""
-        return self.contest, self.epsilon, self.target, tuple(self.curves)
+        return self.contest, self.epsilon, self.target, tuple(self.curves), self.interpolated
+
+    @property
+    def interpolated(self) -> tuple[tuple[float, ...], ...]:
+        """Values of epsilon at which the errors of each curve are interpolated."""
+        return tuple(each.interpolated for each in self.curves.values())
 
     @property
     def scale(self) -> Scale:
@@ -162,7 +244,7 @@ class Compared:
 def compared(contest: Contest, epsilon: float, target: float, curves: dict[str, Curve]) -> Compared:
     """Return the curves, with the epsilon that each contender needs for a target error in the output's unit."""
     nonprivate = without_privacy(contest.model.dataset, contest.model)
-    needs = {name: needed(contest, name, target) for name in curves}
+    needs = {name: _need(contest, name, each, target) for name, each in curves.items()}
     return Compared(contest, epsilon, target, nonprivate, curves, needs)
 
 
@@ -219,14 +301,21 @@ def opening_curves() -> Iterator[Prefetch]:
     for name, delta in [*((name, offers.DELTA) for name in names), (names[0], LESSON_DELTA)]:
         for epsilon, protects in product(CURVE_EPSILONS, get_args(Protects)):
             yield left_out.opening_errors(Budget(name, epsilon, delta, protects))
+    for name, (epsilon, delta), protects in product(names, ENDS, get_args(Protects)):
+        yield left_out.opening_errors(Budget(name, epsilon, delta, protects))
 
 
-def foresee(contest: Contest, names: Sequence[str]) -> None:
-    """Request in advance the missing curves of the contest on screen, then those one step of a slider away."""
-    ahead: dict[tuple[Contest, str], None] = {}  # in order, each once
-    for each in (contest, *neighbours(contest)):
-        ahead |= {(concerning(each, name), name): None for name in names}
-    cached.prefetch(*(request for each in ahead if _whole(*each) is None for request in _requests(*each)))
+def foresee(contest: Contest, names: Sequence[str], epsilon: float | None = None) -> None:
+    """Request in advance what is missing of the curves on screen, then of those one step of a slider away."""
+    ahead: dict[tuple[Contest, str, float | None], None] = {}  # in order, each once
+    steps = [] if epsilon is None else offers.neighbours(CURVE_EPSILONS, epsilon)
+    for each, at in [
+        (contest, epsilon),
+        *((contest, at) for at in steps),
+        *((each, epsilon) for each in neighbours(contest)),
+    ]:
+        ahead |= {(concerning(each, name), name, at): None for name in names}
+    cached.prefetch(*(request for each in ahead for request in _missing(*each)))
 
 
 def neighbours(contest: Contest) -> list[Contest]:
@@ -239,8 +328,19 @@ def neighbours(contest: Contest) -> list[Contest]:
     ]
 
 
-def _requests(concern: Contest, name: str) -> Iterator[Prefetch]:
+def _missing(concern: Contest, name: str, epsilon: float | None) -> Iterator[Prefetch]:
+    """Yield what ``growing`` has to compute."""
+    if _whole(concern, name) is not None:
+        return
     given = (dataset(concern),)
+    if epsilon is not None and (drawn := _interpolated(concern, name)) is not None:
+        for each in _to_simulate(drawn, epsilon):
+            budget = contenders.budget_of(concern, name, each)
+            if budget is not None:
+                yield from left_out.missing(left_out.simulated, budget)
+            elif _point(concern, name, each) is None:
+                yield Prefetch(contenders.point, (concern, name, each), given)
+        return
     if not is_slow(name):
         yield Prefetch(contenders.curve, (concern, name), given)
         return

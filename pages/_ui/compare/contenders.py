@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import (
     Piece,
@@ -91,12 +92,14 @@ class Curve:
             NaN if a mechanism has none.
         half_score: half of the interval score (E,), in the output's unit; NaN if a mechanism has no interval.
         seconds: duration of one fit and one release.
+        interpolated: values of epsilon whose errors are interpolated from releases at another delta.
     """
 
     errors: FloatArray
     half_width: FloatArray
     half_score: FloatArray
     seconds: float
+    interpolated: tuple[float, ...] = ()
 
     @property
     def mean(self) -> FloatArray:
@@ -109,6 +112,17 @@ class Curve:
         draws = self.errors.shape[1]
         return np.asarray(self.errors.std(axis=1, ddof=1) / np.sqrt(draws))
 
+    def replaced_at(self, epsilon: float, point: Curve) -> Curve:
+        """Return the curve with the simulated errors of a curve of one point at this epsilon."""
+        at = np.equal(CURVE_EPSILONS, epsilon)
+        return Curve(
+            np.where(at[:, None], point.errors, self.errors),
+            np.where(at, point.half_width, self.half_width),
+            np.where(at, point.half_score, self.half_score),
+            self.seconds,
+            tuple(each for each in self.interpolated if each != epsilon),
+        )
+
 
 def curve(
     dataset: Dataset, contest: Contest, name: str, *, progress: Callable[[float], None] = lambda fraction: None
@@ -118,6 +132,61 @@ def curve(
     with engine() as executor:
         draws = CONTENDERS[name].simulated
         return Curve(*sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress))
+
+
+def point(
+    dataset: Dataset,
+    contest: Contest,
+    name: str,
+    epsilon: float,
+    *,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Curve:
+    """Simulate a contender at one epsilon, with the errors that ``curve`` has there."""
+    mechanism, draws = contender(contest, name, epsilon), CONTENDERS[name].simulated
+    return Curve(*sweep(mechanism, dataset, folds_of(dataset), (epsilon,), draws, SEED, None, progress))
+
+
+def noise_multiplier_of(contest: Contest, name: str, epsilon: float) -> float | None:
+    """Return the noise multiplier s of a contender whose releases depend on (epsilon, delta) through s alone.
+
+    These are the contenders whose privacy loss is that of Gaussian noise; for others, return None.
+    """
+    loss = contender(contest, name, epsilon).guarantee.loss
+    return 1 / loss.mu if isinstance(loss, GaussianLoss) else None
+
+
+def interpolated(known: Sequence[Curve], multipliers: Sequence[float], wanted: Sequence[float]) -> Curve:
+    """Return the curve at other noise multipliers, with log error linear in log s between those that are known.
+
+    Each simulated release is interpolated by itself, because its underlying noise is the same at every s.
+
+    Args:
+        known: curves with K points together.
+        multipliers: noise multipliers of these points (K,), in any order.
+        wanted: noise multipliers at ``CURVE_EPSILONS`` (E,).
+
+    Returns:
+        The curve. Its errors are NaN where s is outside the range of ``multipliers``; all others are interpolated.
+    """
+    order, at = np.argsort(multipliers), np.log(wanted)
+    s = np.log(multipliers)[order]
+    above = np.clip(np.searchsorted(s, at), 1, len(s) - 1)
+    share = (at - s[above - 1]) / (s[above] - s[above - 1])
+    inside = (s[0] <= at) & (at <= s[-1])
+
+    def between(each: Sequence[FloatArray]) -> FloatArray:
+        rows = np.log(np.concatenate(each))[order].T  # points last
+        mixed = (1 - share) * rows[..., above - 1] + share * rows[..., above]
+        return np.exp(np.where(inside, mixed, np.nan)).T
+
+    return Curve(
+        between([each.errors for each in known]),
+        between([each.half_width for each in known]),
+        between([each.half_score for each in known]),
+        known[0].seconds,
+        tuple(epsilon for epsilon, is_inside in zip(CURVE_EPSILONS, inside, strict=True) if is_inside),
+    )
 
 
 def piece(

@@ -278,7 +278,7 @@ def curves(picture: go.Figure, alt_text: str, compared: Compared, name: str | No
     """Draw the curves; if a contender is chosen (``name``), draw one of its releases next to them."""
     columns = [st.container()] if name is None else st.columns([3, 2])
     with columns[0]:
-        pictures.clickable(picture, CHART, alt_text, words.CLICK, take_point, caption=words.ERRORS_CAPTION)
+        pictures.clickable(picture, CHART, alt_text, words.CLICK, take_point, caption=words.errors_caption(compared))
     if name is not None:
         with columns[1]:
             _release(compared.contest, name, compared.epsilon)
@@ -312,8 +312,9 @@ def pinned_comparison(current: Compared) -> Compared | None:
     chosen = pin.pinned(PAGE, CompareSettings, current.contest.model.dataset)
     if chosen is None:
         return None
-    curves = {name: compute.curve(chosen.contest, name) for name in current.curves}
-    return compute.compared(chosen.contest, chosen.draw.epsilon, current.target, curves)
+    epsilon = chosen.draw.epsilon
+    curves = {name: compute.curve(chosen.contest, name, epsilon) for name in current.curves}
+    return compute.compared(chosen.contest, epsilon, current.target, curves)
 
 
 def metrics(pinned: Compared, current: Compared) -> list[Metric]:
@@ -337,7 +338,7 @@ def metrics(pinned: Compared, current: Compared) -> list[Metric]:
 def growing(contest: Contest, epsilon: float, target: float) -> Compared:
     """Draw headline and picture while curves are being computed; return all of them in the order of the table."""
     names = BY_WAIT
-    compute.foresee(contest, names)
+    compute.foresee(contest, names, epsilon)
     so_far = compute.compared(contest, epsilon, target, {})
     done = so_far.curves  # filled as curves become available
     with frame.growing() as fresh:
@@ -348,10 +349,10 @@ def growing(contest: Contest, epsilon: float, target: float) -> Compared:
                 pictures.chart(errors(so_far), f"so_far_{name}_{folds}", words.SO_FAR)
 
         for number, name in enumerate(names, 1):
-            if done and not compute.is_ready(contest, name):
+            if done and not compute.is_ready(contest, name, epsilon):
                 show(name, 0)
             progress = f"Comparing, {number} of {len(names)}: "
-            for curve, folds in compute.growing(contest, name, progress):
+            for curve, folds in compute.growing(contest, name, epsilon, progress):
                 done[name] = curve
                 if folds < FOLDS:
                     show(name, folds)

@@ -152,6 +152,18 @@ def front(compared: Compared) -> frozenset[str]:
 ERRORS_CAPTION = (
     "All hide outcomes; those with diamonds hide inputs too. Above ε = 1 the method of 2018 has no proven guarantee."
 )
+
+
+def interpolation(simulated_at: str) -> str:
+    """Return the sentence below curves of which only some points are simulated at the delta on screen."""
+    return f"Errors at {simulated_at} are simulated; most others are interpolated from simulated releases at another δ."
+
+
+def errors_caption(compared: Compared) -> str:
+    """Return the caption of the picture, which says whether some of its points are interpolated."""
+    return f"{ERRORS_CAPTION} {interpolation('your ε')}" if any(compared.interpolated) else ERRORS_CAPTION
+
+
 CLICK = "Click a point for a release."
 _QUOTED = (0.1, 1.0, 100.0)
 
@@ -213,6 +225,11 @@ EXPLANATION = [
     ("Seconds", "one fit and one release where it was worked out, folds averaged"),
     ("Bins", "regular over the public box; an empty bin is given the midpoint of the bounds"),
     ("Inducing inputs", "k-means on the public inputs, seed fixed"),
-    ("Delta", "the bins have none (delta = 0), the others that of the sidebar"),
+    (
+        "Delta",
+        "the bins have none (delta = 0), the others that of the sidebar. The errors of these depend on epsilon and "
+        "delta through the noise multiplier alone. At a delta at which they have not been simulated, those at your "
+        "epsilon are simulated, and most others are interpolated between errors with similar noise multipliers",
+    ),
     ("Refined cloaking", "clips residuals at a public bound; its guarantee composes two releases"),
 ]

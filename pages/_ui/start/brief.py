@@ -14,7 +14,8 @@ from dpgp_core.figures import sheet
 from dpgp_core.table import Dataset
 from pages._ui import left_out
 from pages._ui.compare import compute
-from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, contender, scale_of
+from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Curve, Scale, contender, scale_of
+from pages._ui.compare.words import interpolation
 from pages._ui.left_out import FOLDS
 from pages._ui.look import frame, pictures, redrawn, text
 from pages._ui.start import decision
@@ -151,15 +152,29 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
 
     Until they are complete, draw the picture of the folds that are done.
     """
-    contest, scale = chosen.contest, scale_of(data)
-    compute.foresee(contest, [chosen.mechanism])
-    plain = float(scale.convert(left_out.without_privacy(contest.model.dataset, contest.model)))
+    contest, name, epsilon = chosen.contest, chosen.mechanism, chosen.draw.epsilon
+    compute.foresee(contest, [name], epsilon)
+    plain = left_out.without_privacy(contest.model.dataset, contest.model)
     with frame.growing() as fresh:
-        for curve, folds in compute.growing(contest, chosen.mechanism):
-            curve_cost = Cost(scale.convert(curve.mean), plain, scale, scale.convert(curve.errors))
+        for curve, folds in compute.growing(contest, name, epsilon):
+            found = _cost(curve, plain, scale_of(data))
             if folds < FOLDS:
                 with fresh():
-                    picture = decision.errors_figure(curve_cost, chosen.draw.epsilon)
+                    picture = decision.errors_figure(found, epsilon)
                     so_far = f"So far from {folds} of {FOLDS} parts of the people: it will still move."
-                    pictures.chart(picture, f"errors_{folds}", errors_alt(data, curve_cost), caption=so_far)
-    return curve_cost
+                    pictures.chart(picture, f"errors_{folds}", errors_alt(data, found), caption=so_far)
+        while (least := found.least()) is not None and least in curve.interpolated:
+            curve = compute.with_simulated(curve, contest, name, least)  # because its error is stated
+            found = _cost(curve, plain, scale_of(data))
+    return found
+
+
+def _cost(curve: Curve, plain: float, scale: Scale) -> Cost:
+    """Return the errors of a curve and the one without privacy on a scale; both are given in the output's unit."""
+    simulated = scale.convert(curve.errors)
+    return Cost(scale.convert(curve.mean), float(scale.convert(plain)), scale, simulated, curve.interpolated)
+
+
+def errors_caption(cost: Cost) -> str:
+    """Return the caption of the errors against epsilon: whether some of them are interpolated."""
+    return interpolation("your ε and at the recommended one") if cost.interpolated else ""

@@ -105,12 +105,14 @@ class Cost:
         nonprivate: when nothing is hidden.
         scale: of all of them.
         simulated: of each simulated release (E, D).
+        interpolated: values of epsilon whose errors are interpolated from releases at another delta.
     """
 
     errors: FloatArray
     nonprivate: float
     scale: Scale
     simulated: FloatArray
+    interpolated: tuple[float, ...] = ()
 
     def at(self, epsilon: float) -> float:
         """Return the error at an epsilon of the curve."""
