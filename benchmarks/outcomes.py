@@ -17,6 +17,7 @@ import math
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from typing import NamedTuple
 
@@ -83,9 +84,17 @@ def wage(x: FloatArray) -> FloatArray:
 
 def _scattered(ppf: Callable[[FloatArray], FloatArray], sd: float) -> Callable[[FloatArray, FloatArray], FloatArray]:
     """``wage`` with even scatter of mean 0 and a standard deviation, of the shape of ``ppf``."""
-    values = ppf((np.arange(200_000) + 0.5) / 200_000)
-    mean, scale = values.mean(), sd / values.std()
-    return lambda u, x: wage(x) + scale * (ppf(u) - mean)
+
+    @cache
+    def moments() -> tuple[float, float]:
+        values = ppf((np.arange(200_000) + 0.5) / 200_000)
+        return values.mean(), values.std()
+
+    def quantile(u: FloatArray, x: FloatArray) -> FloatArray:
+        mean, deviation = moments()
+        return wage(x) + sd / deviation * (ppf(u) - mean)
+
+    return quantile
 
 
 def _outliers(at: float) -> Callable[[FloatArray, FloatArray], FloatArray]:

@@ -13,6 +13,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 ROOMS = ("tests/e2e/", "tests/pages/")
+LONG = ("tests/core/bayes/", "tests/test_fuzz.py")  # at the end one worker would be alone with them
 LATER = re.compile("tests/pages/test_(?!terms)[p-z]")  # the second half; words are read where Compare is computed
 
 # The same examples in every run, and none refused for taking long: other work may share the machine.
@@ -90,7 +91,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"full_for names parameters that are not there: {sorted(named - found)}")
     seed = config.getoption("--shuffle")
     if seed is None:  # what takes longest begins first
-        items.sort(key=lambda item: not item.nodeid.startswith(ROOMS))
+        items.sort(key=lambda item: (not item.nodeid.startswith(ROOMS), not item.nodeid.startswith(LONG)))
     else:
         random.Random(seed).shuffle(items)
         place = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}

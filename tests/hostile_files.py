@@ -26,8 +26,6 @@ MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 SHEET, STRINGS = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
 COLUMNS = {"age": [20.0 + at % 60 for at in range(300)], "note": [SECRET] * 300}
 FRAME = pd.DataFrame(COLUMNS)
-MANY = pd.DataFrame({"a": [0.0] * 1_000_000})
-WIDE = pd.DataFrame([[0.0] * 30_000], columns=[f"c{at}" for at in range(30_000)])
 KINDS = {  # a good file of each kind
     "xlsx": lambda: workbook(list(COLUMNS), *zip(*COLUMNS.values(), strict=True)),
     "xls": (programs.FILES / "heights.xls").read_bytes,
@@ -134,7 +132,10 @@ BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {  # what makes the file, an
         "",  # there are 300
     ),
     "zsav: 30 million rows": (lambda: zsav_of_zeros(), "more than 10,000,000 cells"),
-    "dta: 30,000 columns": (lambda: programs.stata(WIDE), "more than 1000, the limit"),
+    "dta: 30,000 columns": (
+        lambda: programs.stata(pd.DataFrame([[0.0] * 30_000], columns=[f"c{at}" for at in range(30_000)])),
+        "more than 1000, the limit",
+    ),
     "parquet: 30 million rows of one value": (
         lambda: parquet_of_one_value(15_000_000, "a"),
         "more than 10,000,000 cells",
@@ -166,7 +167,8 @@ BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {  # what makes the file, an
 
 def zsav_of_zeros() -> bytes:
     """A compressed file of SPSS that says that it has 30 million rows."""
-    return at_offset(programs.spss(MANY, compress=True), 80, struct.pack("<i", 30_000_000))
+    million = pd.DataFrame({"a": [0.0] * 1_000_000})
+    return at_offset(programs.spss(million, compress=True), 80, struct.pack("<i", 30_000_000))
 
 
 def patched_sizes(content: bytes, size: int) -> bytes:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """What benchmarks print is checked by `make test-all`; `make test` need not even import them."""
@@ -22,5 +20,5 @@ def same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if HERE in item.path.parents:
+        if item.nodeid.startswith("tests/benchmarks/"):
             item.add_marker(pytest.mark.full)

@@ -159,6 +159,7 @@ def test_a_yearly_component_needs_its_declared_period():
     assert errors[False] < 1.5 < 4 < errors[True]
 
 
+@pytest.mark.full_for("12", "13")
 @pytest.mark.parametrize("repeat", [11, 12, 13])
 def test_a_small_weekly_component_is_found(repeat):
     """Beside large waves alone four of nine releases took it for none, these among them; one of nine still does."""
@@ -173,6 +174,7 @@ def test_a_small_weekly_component_is_found(repeat):
     assert np.mean((low[0] <= rate[at]) & (rate[at] <= high[0])) > 0.9
 
 
+@pytest.mark.full_for("1")
 @pytest.mark.parametrize("repeat", range(2))
 def test_a_yearly_trend_with_weekly_period_is_followed(repeat):
     """Trends beside waves were of an eighth of the box and more: .28 of the curve inside, error 5 with 3,000 people."""

@@ -145,6 +145,7 @@ def simulated(epsilon, worlds=30, seed=3, half_range=HALF):
     return reached(SMOOTH, LITTLE, LINE, LINE, **budget, x_box=BOX, half_range=half_range, worlds=worlds, seed=seed)
 
 
+@pytest.mark.full_for("2.0")
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_no_limit_is_passed_that_holds_for_all(epsilon):
     found, mu = simulated(epsilon), 1 / noise_multiplier(epsilon, 0.01)
