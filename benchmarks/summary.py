@@ -22,7 +22,7 @@ import plotly.graph_objects as go
 from benchmarks.shared.apart import ROOT
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
-from dpgp_core.figures import sheet
+from dpgp_core.figures import export
 from pages._ui.look.redrawn import of_figure
 
 RESULTS = ROOT / "benchmarks" / "results"
@@ -328,8 +328,8 @@ def figure() -> str:
     plot.update_yaxes(range=(-0.6, len(names) - 0.4), tickvals=list(range(len(names))))
     plot.update_yaxes(ticktext=[PLACES[name] for name in names])
     title = "Coverage of 95 % intervals of Bayes cloaking in 666 simulated settings, by distribution of the inputs"
-    shape = sheet.Shape("figure", _WIDTH, _HEIGHT, 15.0)
-    return sheet.written(sheet.Sheet(title=title), of_figure(plot), shape).decode()
+    shape = export.Shape("figure", _WIDTH, _HEIGHT, 15.0)
+    return export.written(export.ExportText(title=title), of_figure(plot), shape).decode()
 
 
 def _beside(values: pd.Series, side: int) -> np.ndarray:

@@ -187,7 +187,7 @@ class SumOfKernels:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcrossLevels:
+class AcrossGroups:
     """Covariance of the curves of several groups: k(x, x') prod_d (rho + (1 - rho) [g_d = g'_d]).
 
     Here x are the numerical inputs and g_d the categorical ones. Two curves have correlation rho for each categorical
@@ -244,7 +244,7 @@ class RougherGroup:
         level: G, the index of that group's category.
     """
 
-    alike: AcrossLevels
+    alike: AcrossGroups
     own: Kernel
     column: int
     level: int

@@ -273,7 +273,7 @@ class Dataset(Inputs):
         check_codes(self.X, self.x_box, self.x_names)
         object.__setattr__(self, "y", of_kind(self.y_kind, self.y))
         if self.person is not None and self.person.shape != (n,):
-            raise ValueError(f"person must have shape ({n},), whose row each is, got {self.person.shape}")
+            raise ValueError(f"person must have shape ({n},), with the person of each row, got {self.person.shape}")
 
     @property
     def y_name(self) -> str:

@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui import attack
 from pages._ui.attack import AttackSettings
-from pages._ui.look import frame, in_python, pictures, settings
+from pages._ui.look import in_python, layout, pictures, settings
 from pages._ui.scripts import studies
 from pages._ui.work import cached
 
@@ -11,11 +11,11 @@ setting, show, paths = chosen.attack, chosen.overlay, chosen.target == "paths"
 
 if show:
     attacked = attack.attacked(setting)
-    frame.heading(attack.TITLE, attack.answer(attacked, paths))
-    frame.overlay_banner("The attack is simulated with the true data or with data sets like it.")
+    layout.heading(attack.TITLE, attack.answer(attacked, paths))
+    layout.overlay_banner("The attack is simulated with the true data or with data sets like it.")
     roc, numbers = cached.drawn(attack.roc_figure, attacked, False, of=setting), attack.table(attacked)
     pictures.chart(roc, "roc", attack.caption(attacked), numbers=numbers, caption="")
-    frame.metrics(attack.metrics(attacked))
+    layout.metrics(attack.metrics(attacked))
     few, values, how, python, lesson = st.tabs(
         ["Few accusations", "Table", "How it is computed", in_python.TITLE, "Try this"]
     )
@@ -23,13 +23,13 @@ if show:
         stretched = cached.drawn(attack.roc_figure, attacked, True, of=setting)
         pictures.chart(stretched, "roc_log", attack.LOGARITHMIC, numbers=numbers)
     with values:
-        frame.table(numbers, "attack", attack.TABLE_NOTE)
+        layout.table(numbers, "attack", attack.TABLE_NOTE)
     with how:
-        frame.steps(attack.steps(attacked, paths))
+        layout.steps(attack.steps(attacked, paths))
     with python:
         in_python.draw(studies.attacked(chosen))
     with lesson:
-        frame.lessons(
+        layout.lessons(
             "attack",
             [
                 (
@@ -52,6 +52,6 @@ if show:
             ],
         )
 else:
-    frame.needs_overlay(attack.TITLE)
-frame.guarantee_card(setting.guarantee, "The attacker here knows the mechanism, its settings and n.")
-frame.state_link()
+    layout.needs_overlay(attack.TITLE)
+layout.guarantee_card(setting.guarantee, "The attacker here knows the mechanism, its settings and n.")
+layout.state_link()

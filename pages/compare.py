@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.compare import compute, contenders, view, words
-from pages._ui.look import frame, in_python, pictures, pin, settings, text
+from pages._ui.look import in_python, layout, pictures, pin, settings, text
 from pages._ui.look.text import Metric
 from pages._ui.scripts import studies
 from pages._ui.work import cached
@@ -15,8 +15,8 @@ if chosen.overlay:
     compared = view.growing(contest, epsilon, target)
     kept = view.pinned_comparison(compared)
     best, in_words = words.ranking(compared)[0], compared.scale.with_unit
-    frame.heading(view.QUESTION, words.lead(compared))
-    frame.overlay_banner(words.NOT_PRIVATE)
+    layout.heading(view.QUESTION, words.headline(compared))
+    layout.overlay_banner(words.NOT_PRIVATE)
     picture = cached.drawn(view.errors, compared, chosen.every)
     if kept is not None:
         picture = view.with_pinned(picture, kept, compared)
@@ -24,7 +24,7 @@ if chosen.overlay:
     view.curves(picture, alt_text, compared, one)
     plain = in_words(compared.nonprivate)
     published = in_words(words.error_of(compared, "published", epsilon))
-    frame.metrics(
+    layout.metrics(
         [
             Metric("Smallest error", in_words(best.error), best.title, text.help_of("Error")),
             Metric("Method of 2018", published, f"ε = {epsilon:g}"),
@@ -34,21 +34,21 @@ if chosen.overlay:
     )
     if kept is not None:
         st.markdown(pin.differences())
-        frame.metrics(view.metrics(kept, compared), "pinned")
+        layout.metrics(view.metrics(kept, compared), "pinned")
     pin.buttons(view.PAGE)
     values, limits, how, python, lesson = st.tabs(
         ["Table", "What is possible", "How it is computed", in_python.TITLE, "Try this"]
     )
     with values:
-        frame.table(words.table(compared, kept), "compare", words.TABLE_NOTE, true_data=True)
+        layout.table(words.table(compared, kept), "compare", words.TABLE_NOTE, true_data=True)
         others = contenders.table(compute.peers(contest, epsilon), compared.scale)
-        frame.table(others, "otherwise", contenders.NOTE, true_data=True)
+        layout.table(others, "otherwise", contenders.NOTE, true_data=True)
     with how:
-        frame.steps(words.EXPLANATION)
+        layout.steps(words.EXPLANATION)
     with python:
         in_python.draw(studies.comparison(chosen))
     with lesson:
-        frame.lessons("compare", words.LESSONS)
+        layout.lessons("compare", words.LESSONS)
     with limits:
         if settings.value_of(view.LIMITS):
             attainable = compute.limits(contest)
@@ -56,10 +56,10 @@ if chosen.overlay:
             pictures.chart(drawn, "possible", contenders.caption())
     cards = [one or best.name, best.name, *cards]
 else:
-    frame.needs_overlay(view.QUESTION)
+    layout.needs_overlay(view.QUESTION)
     cards = ["bayes", *cards]
 for name in dict.fromkeys(cards):
     with st.expander(f"What the guarantee of “{contenders.CONTENDERS[name].title}” says", expanded=name == cards[0]):
         promise = contenders.contender(contest, name, epsilon).guarantee
-        frame.guarantee_card(promise.for_unit(compute.dataset(contest).privacy_unit))
-frame.state_link()
+        layout.guarantee_card(promise.for_unit(compute.dataset(contest).privacy_unit))
+layout.state_link()

@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui.excursion import compute, figures, view
 from pages._ui.excursion.compute import Findings
-from pages._ui.look import frame, in_python, pictures, settings, sidebar
+from pages._ui.look import in_python, layout, pictures, settings, sidebar
 from pages._ui.scripts import studies
 from pages._ui.work import cached
 
@@ -14,23 +14,23 @@ explored = compute.explored(chosen.release)
 found = Findings(explored, compute.bayes_set(explored), compute.without_privacy(explored) if chosen.overlay else None)
 
 with top:
-    frame.heading(view.TITLES[explored.settings.study.scene], view.answer(found, chosen.epsilon))
+    layout.heading(view.TITLES[explored.settings.study.scene], view.answer(found, chosen.epsilon))
     if chosen.overlay:
-        frame.overlay_banner()
+        layout.overlay_banner()
 if chosen.overlay:
     pictures.chart(cached.drawn(figures.overlap, found), "overlap", view.overlap_alt(found), caption=view.OVERLAP)
-frame.metrics(view.metrics(found))
+layout.metrics(view.metrics(found))
 numbers = figures.rows_of(found)
 view.pictures_of(found, numbers)
 values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
-    frame.table(numbers, "excursion_paths", view.TABLE)
+    layout.table(numbers, "excursion_paths", view.TABLE)
 with how:
-    frame.steps(view.steps(explored))
+    layout.steps(view.steps(explored))
 with python:
     in_python.draw(studies.excursions(chosen))
 with lesson:
-    frame.lessons(
+    layout.lessons(
         "excursion_sets",
         [
             ("Three paths share the ε of one: is their vote better?", {"paths": 3}),
@@ -39,9 +39,9 @@ with lesson:
             ("London above a price: is it better than colouring the whole map?", {"excursion": "london"}),
         ],
     )
-frame.guarantee_card(explored.guarantee, frame.TEACHING_NOTE)
+layout.guarantee_card(explored.guarantee, layout.TEACHING_NOTE)
 if found.bayes is not None:
     with st.expander("What the guarantee of Bayes cloaking says"):
-        frame.guarantee_card(found.bayes.guarantee)
+        layout.guarantee_card(found.bayes.guarantee)
 sidebar.spent(explored.dataset.name, *view.released(found))
-frame.state_link()
+layout.state_link()

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.explore import controls, view
-from pages._ui.look import frame, in_python, sidebar
+from pages._ui.look import in_python, layout, sidebar
 from pages._ui.scripts import releases
 
 top = st.container()
@@ -10,24 +10,24 @@ chosen = controls.chosen(question)
 guarantee = chosen.explored.guarantee
 
 with top:
-    frame.heading(view.TITLE, view.answer(chosen))
+    layout.heading(view.TITLE, view.answer(chosen))
 numbers = view.pictured(chosen)
-frame.metrics(view.metrics(chosen))
+layout.metrics(view.metrics(chosen))
 values, likely, how, python, lesson = st.tabs(
     ["Table", "Lengthscales", "How it is computed", in_python.TITLE, "Try this"]
 )
 with values:
-    frame.table(numbers, "explored_curve", view.TABLE_NOTE)
+    layout.table(numbers, "explored_curve", view.TABLE_NOTE)
 with likely:
     view.lengthscales_pictured(chosen)
 with how:
-    frame.steps(view.explain(chosen))
+    layout.steps(view.explain(chosen))
 with python:
     in_python.draw(releases.explored(chosen))
     if chosen.explored.spec is not None:
         releases.offer(chosen.explored.spec, guarantee)
 with lesson:
-    frame.lessons(
+    layout.lessons(
         "explore_release",
         [
             (
@@ -43,7 +43,7 @@ with lesson:
             ),
         ],
     )
-frame.guarantee_card(guarantee, frame.TEACHING_NOTE if chosen.example else view.FILE_NOTE)
+layout.guarantee_card(guarantee, layout.TEACHING_NOTE if chosen.example else view.FILE_NOTE)
 if chosen.example:
     sidebar.spent(chosen.example.dataset, (chosen.example, guarantee))
-    frame.state_link()
+    layout.state_link()

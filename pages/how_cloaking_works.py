@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.hiding import clipping, measured, spend, steps, two
-from pages._ui.look import frame, in_python, settings
+from pages._ui.look import in_python, layout, settings
 from pages._ui.scripts import studies
 
 top = st.container()
@@ -19,7 +19,7 @@ steps.walk(step)
 with st.expander(in_python.TITLE):
     in_python.draw(studies.hiding(setting))
 with st.expander("Try this"):
-    frame.lessons(
+    layout.lessons(
         "how_cloaking_works",
         [
             (
@@ -35,5 +35,5 @@ with st.expander("Try this"):
         ],
     )
 if step != "clip":
-    frame.guarantee_card(steps.guarantee(chosen), steps.NOTE)
-frame.state_link()
+    layout.guarantee_card(steps.guarantee(chosen), steps.NOTE)
+layout.state_link()

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import computed, figures, variants, words
-from pages._ui.look import frame, in_python, pictures, settings, sidebar
+from pages._ui.look import in_python, layout, pictures, settings, sidebar
 from pages._ui.scripts import releases
 from pages._ui.work import cached
 
@@ -13,9 +13,9 @@ kept = variants.find("kung_curves", chosen)
 data, guarantee = ours.dataset, ours.guarantee
 
 with head:
-    frame.heading(figures.question(data), figures.lead(ours, errors) + words.meanwhile(errors, show))
+    layout.heading(figures.question(data), figures.headline(ours, errors) + words.meanwhile(errors, show))
     if show:
-        frame.overlay_banner()
+        layout.overlay_banner()
 player = st.container()
 left, right = (st.container(), None) if beside is None else st.columns(2)
 with left:
@@ -33,23 +33,23 @@ if right is not None and beside is not None:
         pictures.chart(other, "curves_beside", alt, public, caption=words.CURVES_CAPTION)
         played["curves_beside"] = other
 variants.play(played, player)
-frame.metrics(words.release_metrics(ours, beside, errors))
+layout.metrics(words.release_metrics(ours, beside, errors))
 variants.curves(ours, show)
 variants.show_pinned("kung_curves", kept, ours, show)
 figures.show(ours, beside, show)
 values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
-    frame.table(numbers, f"{data.name}_curve", words.OVERLAY_NOTE)
+    layout.table(numbers, f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
     if errors is not None and errors.ours is not None:
         st.header("How much of the error is luck?")
         picture = figures.error_distribution(errors, data.y_unit)
         pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
-    frame.steps([*words.explain(ours), words.ERROR])
+    layout.steps([*words.explain(ours), words.ERROR])
 with python:
     in_python.draw(releases.release(chosen))
 with lesson:
-    frame.lessons(
+    layout.lessons(
         "kung_curves",
         [
             (
@@ -67,7 +67,7 @@ with lesson:
             ),
         ],
     )
-frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
+layout.guarantee_card(guarantee, layout.TEACHING_NOTE)
 seen = [each for each in (ours, beside, kept) if each is not None]
 sidebar.spent(data.name, *((each.released, each.guarantee) for each in seen), free=words.free(ours))
-frame.state_link()
+layout.state_link()

@@ -2,7 +2,7 @@ import streamlit as st
 
 from pages._ui.explore import view as explore_view
 from pages._ui.lengthscale import compute, view
-from pages._ui.look import frame, in_python, pictures, settings
+from pages._ui.look import in_python, layout, pictures, settings
 from pages._ui.scripts import studies
 from pages._ui.work import cached
 
@@ -15,8 +15,8 @@ QUESTION = "What does it cost to choose the lengthscale?"
 if setting.overlay:
     choice = view.growing_choice(grid, budgets, QUESTION)
     unchosen = compute.without_choice(choice)
-    frame.heading(QUESTION, compute.lead(choice, unchosen))
-    frame.overlay_banner("Only the chosen value may be published.")
+    layout.heading(QUESTION, compute.headline(choice, unchosen))
+    layout.overlay_banner("Only the chosen value may be published.")
     numbers = compute.rows_of(choice)
     st.header("What would be chosen")
     pictures.clickable(
@@ -33,16 +33,16 @@ if setting.overlay:
     pictures.chart(
         cached.drawn(view.errors, choice, unchosen), "choice_errors", view.errors_alt(choice), caption=view.ERRORS
     )
-    frame.metrics(view.metrics(choice, unchosen, total))
+    layout.metrics(view.metrics(choice, unchosen, total))
     values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
     with values:
-        frame.table(numbers, "lengthscale_choice", "Computed from true data, so not private.")
+        layout.table(numbers, "lengthscale_choice", "Computed from true data, so not private.")
     with how:
-        frame.steps(compute.explain(choice))
+        layout.steps(compute.explain(choice))
     with python:
         in_python.draw(studies.choice(setting))
     with lesson:
-        frame.lessons(
+        layout.lessons(
             "lengthscale_choice",
             [
                 ("With little epsilon for the choice, is it better than a fixed guess?", {"selection_epsilon": 0.1}),
@@ -51,7 +51,7 @@ if setting.overlay:
             ],
         )
 else:
-    frame.needs_overlay(QUESTION)
+    layout.needs_overlay(QUESTION)
 explore_view.three_lengthscales(grid.model, budgets.regression, budgets.delta)
-frame.guarantee_card(guarantee, "The release that follows has its own guarantee; both together cost the ε above.")
-frame.state_link()
+layout.guarantee_card(guarantee, "The release that follows has its own guarantee; both together cost the ε above.")
+layout.state_link()

@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui.cloaking import cells, computed, directions, figures, variants, words
-from pages._ui.look import frame, in_python, pictures, settings, sidebar
+from pages._ui.look import in_python, layout, pictures, settings, sidebar
 from pages._ui.scripts import releases
 
 chosen = settings.chosen(sidebar.MapSettings)
@@ -13,8 +13,8 @@ data, guarantee = ours.dataset, ours.guarantee
 table = cells.cell_table(ours, show)
 
 with head:
-    frame.heading(cells.TITLE, cells.lead(ours, table, errors) + words.meanwhile(errors, show))
-    frame.banners(data.source if data.simulated else None, show)
+    layout.heading(cells.TITLE, cells.headline(ours, table, errors) + words.meanwhile(errors, show))
+    layout.banners(data.source if data.simulated else None, show)
 layer = cells.layer_of(kind, table)
 picked = pictures.pick_hexagon(table)
 left, right = (spot, None) if beside is None else spot.columns(2)
@@ -34,23 +34,23 @@ if right is not None and beside is not None:
             variants.show_map(beside, other_table, layer, f"{kind}-beside", "hexagons_beside", picked)
         else:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
-frame.metrics(cells.metrics(ours, errors))
+layout.metrics(cells.metrics(ours, errors))
 variants.maps(ours, kind, show)
 kept = variants.find("london_noise_map", chosen)
 variants.show_pinned("london_noise_map", kept, ours, show)
 directions.show_maps(ours)
 values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
-    frame.table(table, data.name, cells.note(show))
+    layout.table(table, data.name, cells.note(show))
 with how:
     if errors is not None and errors.ours is not None:
         picture = figures.error_distribution(errors, data.y_unit)
         pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
-    frame.steps([*words.explain(ours), words.ERROR])
+    layout.steps([*words.explain(ours), words.ERROR])
 with python:
     in_python.draw(releases.release(chosen))
 with lesson:
-    frame.lessons(
+    layout.lessons(
         "london_noise_map",
         [
             (
@@ -64,7 +64,7 @@ with lesson:
             ("Strong privacy: which parts of the map survive?", {"epsilon": 0.2, "map": "private"}),
         ],
     )
-frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
+layout.guarantee_card(guarantee, layout.TEACHING_NOTE)
 seen = [each for each in (ours, beside, many) if each is not None]
 sidebar.spent(data.name, *((each.released, each.guarantee) for each in seen), free=words.free(ours))
-frame.state_link()
+layout.state_link()

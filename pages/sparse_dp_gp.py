@@ -2,7 +2,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages._ui.look import frame, in_python, pictures, settings, sidebar, tables
+from pages._ui.look import in_python, layout, pictures, settings, sidebar, tables
 from pages._ui.look.pictures import as_it_is
 from pages._ui.scripts import studies
 from pages._ui.sparse import compute
@@ -18,8 +18,8 @@ picture = partial(cached.drawn, of=setting)
 
 without = compute.least_without_privacy(setting, fits.plain_rmse) if show else None
 
-frame.heading(sparse_view.question(fits), sparse_view.answer(fits, setting, without))
-frame.banners(fits.dataset.source if fits.dataset.simulated else None, show)
+layout.heading(sparse_view.question(fits), sparse_view.answer(fits, setting, without))
+layout.banners(fits.dataset.source if fits.dataset.simulated else None, show)
 left, right = st.columns(2)
 published = picture(sparse_view.fit, fits)
 numbers = tables.of_figure(published)
@@ -50,16 +50,16 @@ else:
     for column, drawn, (key, caption) in zip((left, right), both, sparse_view.PAIRS[view], strict=True):
         with column:
             pictures.chart(drawn, key, caption, numbers=None if key == "sparse_shares" else numbers)
-frame.metrics(sparse_view.metrics(fits, setting, without))
+layout.metrics(sparse_view.metrics(fits, setting, without))
 values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
-    frame.table(numbers, f"sparse_{view}", sparse_view.table_note(view, [each for _, each in released]))
+    layout.table(numbers, f"sparse_{view}", sparse_view.table_note(view, [each for _, each in released]))
 with how:
-    frame.steps(sparse_view.steps(setting, fits))
+    layout.steps(sparse_view.steps(setting, fits))
 with python:
     in_python.draw(studies.sparse_release(chosen))
 with lesson:
-    frame.lessons(
+    layout.lessons(
         "sparse_dp_gp",
         [
             (
@@ -70,6 +70,6 @@ with lesson:
             ("Which hyperparameters would be chosen, and at what price?", {"sparse_view": "choice"}),
         ],
     )
-frame.guarantee_card(guarantee, frame.TEACHING_NOTE)
+layout.guarantee_card(guarantee, layout.TEACHING_NOTE)
 sidebar.spent(setting.dataset, *released)
-frame.state_link()
+layout.state_link()

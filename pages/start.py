@@ -1,7 +1,7 @@
 import streamlit as st
 
 from pages._ui import menu, tour
-from pages._ui.look import frame, in_python, pictures, settings, tables, text
+from pages._ui.look import in_python, layout, pictures, settings, tables, text
 from pages._ui.look.about import of_theory
 from pages._ui.look.pictures import as_it_is
 from pages._ui.scripts import studies
@@ -14,7 +14,7 @@ beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior,
 data = cached.dataset(chosen.contest.model.dataset)
 
 said = decision.sentence(draw, chosen.belief)
-say = frame.heading(brief.QUESTION, said)
+say = layout.heading(brief.QUESTION, said)
 advice = st.container()
 left, errors = st.columns(2)
 with left:
@@ -40,22 +40,22 @@ with promised:
     traded = cached.drawn(promise.tradeoff_figure, draw, family)
     best = f"The best attack on a release at ε = {draw.epsilon:g}"
     pictures.chart(traded, "tradeoff", caption, as_it_is(traded, of_theory(caption, finding=best)))
-    frame.table(promise.meaning_table(draw, prior, family), "attacker", promise.MEANING_NOTE)
+    layout.table(promise.meaning_table(draw, prior, family), "attacker", promise.MEANING_NOTE)
     if family == "gaussian":
         st.markdown(promise.split_sentence(draw, settings.value_of(promise.SPLIT) / 100))
 with others:
     strip = cached.drawn(overview.strip, draw.epsilon)
     budgets = overview.table()
     pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT), budgets)
-    frame.table(budgets, "published_budgets")
+    layout.table(budgets, "published_budgets")
 with rest:
     for page, question in menu.cards():  # so that the address keeps their state
         st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
 with python:
     in_python.draw(studies.decision(chosen))
 with lesson:
-    frame.lessons("start", decision.LESSONS)
-frame.guarantee_card(promise.guarantee(draw, family), brief.CARD_NOTE)
+    layout.lessons("start", decision.LESSONS)
+layout.guarantee_card(promise.guarantee(draw, family), brief.CARD_NOTE)
 
 # Last, because errors that are not in the cache take longest; everything else can be read meanwhile.
 with errors:
@@ -72,10 +72,10 @@ with errors:
     else:
         st.info("Errors are computed from true data: switch “True data shown” on in the sidebar to see them.")
 if cost:
-    say(decision.lead(chosen, cost, data.privacy_unit))
+    say(decision.headline(chosen, cost, data.privacy_unit))
     with advice:
         decision.adopt(cost, draw.epsilon)
-        frame.overlay_banner()
+        layout.overlay_banner()
 with printed:
     drawn = [
         ("What is believed afterwards, against ε", believed),
@@ -90,5 +90,5 @@ with printed:
         help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
     )
 with decided:
-    frame.table(numbers, "decision", brief.TABLE_NOTE)
-frame.state_link()
+    layout.table(numbers, "decision", brief.TABLE_NOTE)
+layout.state_link()

@@ -1,18 +1,18 @@
 import streamlit as st
 
 from dpgp_core.release.private_table import complete_rows
-from pages._ui.look import frame, in_python
+from pages._ui.look import in_python, layout
 from pages._ui.own import figures, form, intake, ledger, steps
 from pages._ui.scripts import releases
 
 account = ledger.account()
-frame.heading(
+layout.heading(
     "Publish a curve from your own table",
     "Upload a table and say what is public about it. You get values, a figure and a card that you may publish. "
     + ledger.so_far(account),
 )
 if in_figures := ledger.metrics(account):
-    frame.metrics(in_figures)
+    layout.metrics(in_figures)
     if why := ledger.about_left(account):
         st.caption(why)
 table = intake.table()
@@ -31,7 +31,7 @@ if table and spec and prepared:
     steps.show_plan(prepared)
     steps.preview(table, prepared)
     steps.release(table, prepared, account)
-    frame.guarantee_card(
+    layout.guarantee_card(
         spec.guarantee,
         "The noise of a real release comes from the operating system and is not kept: nobody can reproduce it."
         + (f" {steps.INPUTS_PUBLIC}" if account.ledger.inputs_public else ""),

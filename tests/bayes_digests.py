@@ -83,7 +83,7 @@ def _of_release(release: Any, kind: str) -> list[Any]:
         *release.interval(0.95, "outputs"),
         *release.interval(0.5, "function"),
         release.quantile(0.03),
-        release.scatter,
+        release.residual_sd,
         release.model_weights,
         [fit.ratio, fit.threshold, fit.widened, fit.likeliest, len(release.detail)],
     ]

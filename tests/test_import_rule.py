@@ -88,7 +88,7 @@ TOUCHES = {  # one module opens a table by its path; the command line needs one 
     "dpgp_core/release/files.py": {"os", "pathlib", "open"},
     "dpgp_core/release/ledger_file.py": {"os", "pathlib"},
     "dpgp_core/release/bundle.py": {"io"},
-    "dpgp_core/figures/sheet.py": {"io", "urllib"},
+    "dpgp_core/figures/export.py": {"io", "urllib"},
     "dpgp_core/release/check.py": {"io", "pathlib"},
     "dpgp_core/release/measured_files.py": {"io"},
     "dpgp_core/measurement/described_arrays.py": {"io"},

@@ -110,9 +110,9 @@ class Ledger:
         columns = dict.fromkeys(guarantee.person for _, guarantee in proposed.entries if guarantee.person)
         if len(columns) > 1:
             raise MixedRows(
-                f"this ledger would add up releases in which {' and releases in which '.join(map(repr, columns))} says "
-                "whose row each is. Its total would not be a valid guarantee for anybody. Nothing was released. Name "
-                "the column that was named before, or count this release in another ledger"
+                f"this ledger would add up releases in which {' and releases in which '.join(map(repr, columns))} "
+                "identifies the person of each row. Its total would not be a valid guarantee for anybody. Nothing was "
+                "released. Name the column that was named before, or count this release in another ledger"
             )
         if self.limit is not None:
             total, spent = proposed.epsilon(self.limit.delta), self.epsilon(self.limit.delta)

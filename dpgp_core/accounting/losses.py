@@ -250,13 +250,13 @@ class LiuTalwar(NamedTuple):
         t: sqrt(2 delta) / gamma, the probability delta_2 that the last run is reached.
         delta: delta of one run.
         epsilon: epsilon of one run.
-        draws: T, the largest number of runs.
+        most_runs: T, the largest number of runs.
     """
 
     t: float
     delta: float
     epsilon: float
-    draws: int
+    most_runs: int
 
 
 def liu_talwar_constants(epsilon: float, delta: float, gamma: float) -> LiuTalwar:

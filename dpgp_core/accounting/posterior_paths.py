@@ -1,4 +1,4 @@
-"""Privacy loss of posterior sampling: paths f ~ GP(mu_D, s^2 k_D) when a record, input and output, is replaced.
+"""Privacy loss of posterior sampling, which releases paths f ~ GP(mu_D, s^2 k_D); a neighbour replaces one record.
 
 The core of two neighbouring data sets is the n - 1 records that they share. In coordinates in which the posterior given
 the core is standard normal, the posteriors given neighbouring data sets are N(a, s^2 (I - u u^T / (v + q))) and
@@ -37,7 +37,8 @@ def signed_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
     Proof: Sigma = I - u u^T/(v+q) has determinant 1/(1+t), t = v/q, and Sigma' likewise. The determinant of
     alpha Sigma' + (1 - alpha) Sigma is smallest for orthogonal u, u': (1 - alpha t'/(1+t')) (1 + (alpha-1) t/(1+t)).
     Then det / (det Sigma^(1-alpha) det Sigma'^alpha) has the log
-    [ln(1 - (alpha-1) t') + (alpha-1) ln(1+t')] + [ln(1 + alpha t) - alpha ln(1+t)]; both parts fall in t', t <= tau.
+    [ln(1 - (alpha-1) t') + (alpha-1) ln(1+t')] + [ln(1 + alpha t) - alpha ln(1+t)]. The first part decreases in t' and
+    the second in t, and both t' and t are at most tau.
 
     Args:
         x: alpha - 1, in (0, 1/tau).
@@ -48,7 +49,9 @@ def signed_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
 
 
 def published_covariance(x: FloatArray, tau: FloatArray) -> FloatArray:
-    """Return the covariance term 2 psi of Maciazek 2026, theorem 3.1: valid, but with the worst sign of both records.
+    """Return the covariance term 2 psi of Maciazek 2026, theorem 3.1. It is valid, but not the smallest bound.
+
+    It assumes the less favourable sign for each of the two records.
 
     psi = max{ ln(1+tau)/2 - ln[(1+alpha tau)/(1+tau)] / (2(alpha-1)),
                -ln(1+tau)/2 - ln(1-(alpha-1)tau) / (2(alpha-1)) }

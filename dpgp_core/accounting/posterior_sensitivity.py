@@ -100,10 +100,10 @@ def exponential_1d_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> F
 
     Proof: K^-1 has no positive off-diagonal entry, hence k_0 >= 0 and |m| <= M, for this core and any larger one
     (Maciazek 2026, lemma B.6). Let p = |y - m(z)|, p' = |y' - m(z')|, both <= 2M, and R = corr_0(z, z') >= 0. As
-    sqrt(v)/(v+q) <= sqrt(Phi), residuals of equal sign give Delta^2 <= Phi (p^2 + p'^2) <= 8 M^2 Phi. Of opposite
-    sign, say y - m(z) > 0: adding infinitely many records (z, M) keeps the mean at z' below M, so that
-    p R sqrt(v'/v) + p' <= 2M, and likewise p' R sqrt(v/v') + p <= 2M. One of the two ratios is >= 1, say the first,
-    and Delta^2 <= Phi (p^2 + p'^2 + 2 p p' R) = Phi [(p' + R p)^2 + (1 - R^2) p^2] <= Phi (4 M^2 + 4 M^2).
+    sqrt(v)/(v+q) <= sqrt(Phi), residuals of equal sign give Delta^2 <= Phi (p^2 + p'^2) <= 8 M^2 Phi. If the signs are
+    opposite, assume that y - m(z) > 0. Adding infinitely many records (z, M) keeps the mean at z' below M, so that
+    p R sqrt(v'/v) + p' <= 2M, and likewise p' R sqrt(v/v') + p <= 2M. One of the two ratios is at least 1; if it is the
+    first, Delta^2 <= Phi (p^2 + p'^2 + 2 p p' R) = Phi [(p' + R p)^2 + (1 - R^2) p^2] <= Phi (4 M^2 + 4 M^2).
     In two dimensions the bound is wrong. In one dimension, the smaller bound 2 M sqrt(Phi) would be wrong.
     """
     return math.sqrt(8) * M * np.sqrt(peak(V, r))

@@ -17,7 +17,7 @@ from scipy.stats import norm
 
 from ..arrays import FloatArray
 from ..gp.pivoted import factorise
-from ..kernels import EQ, AcrossLevels, Kernel
+from ..kernels import EQ, AcrossGroups, Kernel
 from ..levels import level_columns, number_sides
 from ..linalg import sturdy_cholesky
 from ..measurement.integers import GRID, person_weights
@@ -226,5 +226,5 @@ def density_features(grid: CellGrid, n: int) -> FloatArray:
     lengths = [math.ldexp(share * (high / 2 - low / 2), 1) for low, high in number_sides(grid.sides)]
     along = EQ(variance=TUNING.density_variance * (n / grid.size) ** 2, lengthscale=lengths)
     columns = level_columns(grid.sides)
-    kernel: Kernel = AcrossLevels(inner=along, columns=columns, shared=TUNING.density_shared) if columns else along
+    kernel: Kernel = AcrossGroups(inner=along, columns=columns, shared=TUNING.density_shared) if columns else along
     return factorise(kernel, grid.centres, 1e-6).features.values()

@@ -313,7 +313,7 @@ class MixtureUncertainty:
         return np.asarray(1 - self.prediction.probability_below(at, of))
 
     @property
-    def scatter(self) -> FloatArray:
+    def residual_sd(self) -> FloatArray:
         """Standard deviation of outcomes about the curve (D, P), in the unit of the outcome.
 
         Raises:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_positive
-from ..kernels import EQ, AcrossLevels, Kernel, LevelAndCurve, RougherGroup, Stationary, SumOfKernels
+from ..kernels import EQ, AcrossGroups, Kernel, LevelAndCurve, RougherGroup, Stationary, SumOfKernels
 from ..levels import LevelSide, level_columns, number_sides
 from ..seasons import Seasonal
 from .tuning import TUNING, PriorComponent
@@ -55,7 +55,7 @@ def auto_models(
         half_range: half the range of the outcomes, in model units.
         noise_sds: standard deviations of outcomes about the curve, over half_range.
         variance: prior variance of f, over half_range squared.
-        shared: shares of the variance that groups have in common, see ``across_levels``.
+        shared: shares of the variance that groups have in common, see ``across_groups``.
     """
     sides = [high - low for low, high in number_sides(box)]
     models = (
@@ -66,7 +66,7 @@ def auto_models(
         for share in TUNING.lengthscales
         for noise in noise_sds
     )
-    return across_levels(models, box, shared)
+    return across_groups(models, box, shared)
 
 
 def rough_share(people: float, noise_multiplier: float) -> float:
@@ -117,7 +117,7 @@ def curve_models(
         for curve in curves
         for noise in noise_sds
     )
-    return across_levels(models, box)
+    return across_groups(models, box)
 
 
 def models_of_inputs(
@@ -160,7 +160,7 @@ def models_of_inputs(
     )
 
 
-def across_levels(
+def across_groups(
     models: Iterable[Model], box: Sequence[tuple[float, float]], shared: Sequence[float] = TUNING.shared
 ) -> tuple[Model, ...]:
     """Extend models of the numerical inputs to groups that have a share of the curve in common.
@@ -172,14 +172,14 @@ def across_levels(
         models: models of the numerical inputs. A model whose kernel is already a function of all inputs is returned
             unchanged.
         box: declared (low, high) of each input, or its categories.
-        shared: shares of the variance that groups have in common, rho of ``kernels.AcrossLevels``.
+        shared: shares of the variance that groups have in common, rho of ``kernels.AcrossGroups``.
     """
     columns, models = level_columns(box), tuple(models)
     if not columns:
         return models
     whole = tuple(model for model in models if not isinstance(model.kernel, Stationary | LevelAndCurve))
     return whole + tuple(
-        replace(model, kernel=AcrossLevels(inner=model.kernel, columns=columns, shared=rho))
+        replace(model, kernel=AcrossGroups(inner=model.kernel, columns=columns, shared=rho))
         for rho in shared
         for model in models
         if isinstance(model.kernel, Stationary | LevelAndCurve)
@@ -207,7 +207,7 @@ def rougher_groups(
     unit, own = TUNING.curve_variance * half_range**2, kernel_of(TUNING.rougher, box, half_range)
     kernels = (
         RougherGroup(
-            alike=AcrossLevels(
+            alike=AcrossGroups(
                 inner=LevelAndCurve(level=TUNING.level * unit, curve=kernel_of(curve, box, half_range)),
                 columns=columns,
                 shared=TUNING.shared[1],
@@ -255,7 +255,7 @@ def models_around(
     kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in TUNING.around]
     weight = sum(model.weight for model in automatic) / (len(kernels) * len(noises))
     declared = tuple(Model(kernel=k, noise_variance=noise, weight=weight) for k in kernels for noise in noises)
-    return across_levels(declared + automatic, box)
+    return across_groups(declared + automatic, box)
 
 
 def models_of(
@@ -290,7 +290,7 @@ def family_of(kernel: Kernel) -> object:
     """
     if isinstance(kernel, RougherGroup):
         return kernel.column, kernel.level, family_of(kernel.alike)
-    if isinstance(kernel, AcrossLevels):
+    if isinstance(kernel, AcrossGroups):
         return kernel.shared, family_of(kernel.inner)
     if isinstance(kernel, Seasonal):
         return kernel.periods, bool(kernel.wave), kernel.smooth, family_of(kernel.trend)
@@ -313,7 +313,7 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
     """
     by_curve: dict[Stationary, list[int]] = {}
     for index, model in enumerate(models):
-        inner = model.kernel.inner if isinstance(model.kernel, AcrossLevels) else model.kernel
+        inner = model.kernel.inner if isinstance(model.kernel, AcrossGroups) else model.kernel
         if isinstance(inner, LevelAndCurve) and isinstance(inner.curve, EQ) and inner.curve.variance > inner.level:
             by_curve.setdefault(inner.curve, []).append(index)
     noise = weights @ [model.noise_variance for model in models]
@@ -332,10 +332,10 @@ def always_planned_for(kernel: Kernel) -> bool:
     people, planning for them increased the error of smooth curves and kinks by a twentieth, and did not decrease that
     of steps and peaks.
     """
-    while isinstance(kernel, AcrossLevels | Seasonal | LevelAndCurve):
+    while isinstance(kernel, AcrossGroups | Seasonal | LevelAndCurve):
         if isinstance(kernel, Seasonal) and kernel.wave > 0:
             return True
-        if isinstance(kernel, AcrossLevels):
+        if isinstance(kernel, AcrossGroups):
             kernel = kernel.inner
         else:
             kernel = kernel.trend if isinstance(kernel, Seasonal) else kernel.curve

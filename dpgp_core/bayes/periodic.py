@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..kernels import AcrossLevels, Kernel, RougherGroup
+from ..kernels import AcrossGroups, Kernel, RougherGroup
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
 from .model import Model, kernel_of
@@ -122,7 +122,7 @@ def _periodic_kernels(
     if not columns:
         return [*waved]
     return [
-        (AcrossLevels(inner=inner, columns=columns, shared=rho), weight)
+        (AcrossGroups(inner=inner, columns=columns, shared=rho), weight)
         for rho in TUNING.shared
         for inner, weight in waved
     ]
@@ -139,7 +139,7 @@ def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Peri
     if isinstance(kernel, RougherGroup):
         alike, own = kernel.alike, _own(periods, kernel.alike.columns)
         return replace(kernel, alike=replace(alike, inner=change(alike.inner, own)), own=change(kernel.own, own))
-    if isinstance(kernel, AcrossLevels):
+    if isinstance(kernel, AcrossGroups):
         return replace(kernel, inner=change(kernel.inner, _own(periods, kernel.columns)))
     return change(kernel, periods)
 

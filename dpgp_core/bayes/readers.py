@@ -144,7 +144,7 @@ def measured_of(statistics: CellStatistics) -> Measured:
 def _distances_of(measured: MeasuredDistances) -> Distances:
     above, m = measured.above, measured.measurement
     count = None if above is None else (above.measurement.noise_sd, float(above.z[0]))
-    return Distances(m.B, measured.reach, measured.sd, m.noise_sd, measured.z, count)
+    return Distances(m.B, measured.threshold, measured.sd, m.noise_sd, measured.z, count)
 
 
 def _stage_of(stage: Stage) -> StageMeasurement:

@@ -26,7 +26,7 @@ from .cells import CellGrid, LocatedGrid
 from .clusters import Clusters
 from .filter import Columns, Filter, Posterior, filter_of
 from .mixture import JointPosterior, Mixture, OutcomeDistribution
-from .model import Model, across_levels, models_of, rough_share
+from .model import Model, across_groups, models_of, rough_share
 from .periodic import with_phases
 from .queries import Measured
 from .readers import measured_of
@@ -252,7 +252,7 @@ def refit(
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    mixture = read(statistics, across_levels(pairs, statistics.x_box), change_points=change_points).at(X_test).curve
+    mixture = read(statistics, across_groups(pairs, statistics.x_box), change_points=change_points).at(X_test).curve
     if mixture.outcomes is not None:
         mixture = replace(mixture, outcomes=OutcomeDistribution(mixture.outcomes.variance))  # normal, as the models are
     return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)

@@ -32,8 +32,8 @@ MOST_STAGES = 10
 ONE_RECORD = "one record, input and output, replaced by any other; n fixed"
 ONE_PERSON = "all rows of one person, inputs and outputs, replaced by any number of any others; number of people fixed"
 ONE_PERSONS_OUTPUTS = "the outputs of all rows of one person replaced by any others; everything else fixed"
-OWN_ROWS = "the declared column says whose row each is: who is in it under two names is hidden as two people"
-WHO_IS_WHO = "whose row each is, and how many rows everybody has"
+OWN_ROWS = "the declared column identifies people: somebody who has two names in it is protected as two people"
+WHO_IS_WHO = "which rows belong to one person, and how many rows everybody has"
 FIXED_WITHOUT_RECORDS = (
     "models, cells and every setting are fixed in advance or chosen without the private records",
     "the number of records and the test points are public",
@@ -43,7 +43,7 @@ BEYOND_PRIVATE_INPUTS = (
     "whether somebody is in the data: the number of records is public",
     OTHER_ROWS,
     "settings chosen after looking at results",
-    "further draws or other releases, unless the ledger adds them up",
+    "further releases, unless the ledger adds them up",
 )
 
 
@@ -76,7 +76,7 @@ class BayesSettings:
     """Settings of ``BayesCloaking``, and the guarantee that follows from them.
 
     Args:
-        epsilon, delta: the budget of one draw.
+        epsilon, delta: the budget of one release.
         protects: "outputs" if inputs are public, "inputs and outputs" if they are private. Private inputs need one to
             three numerical inputs, and sums over equal cells of the box are measured.
         kernels: declared covariance functions, in squared model units, each of which is mixed with kernels of half and
@@ -118,12 +118,12 @@ class BayesSettings:
 
     @cached_property
     def noise_multiplier(self) -> float:
-        """Noise multiplier s of a draw: all its measurements together are (1 / s)-GDP."""
+        """Noise multiplier s of a release: all its measurements together are (1 / s)-GDP."""
         return noise_multiplier(self.epsilon, self.delta)
 
     @property
     def guarantee(self) -> Guarantee:
-        """Guarantee of one draw that protects single rows. It is known before any private value is read."""
+        """Guarantee of one release that protects single rows. It is known before any private value is read."""
         inputs_too = self._inputs_too
         counts = "noisy counts of records in public cells and " if inputs_too else ""
         return Guarantee(
@@ -139,11 +139,11 @@ class BayesSettings:
         )
 
     def guarantee_for(self, dataset: Dataset) -> Guarantee:
-        """Return the guarantee of one draw of a data set; for people, if the data set identifies them."""
+        """Return the guarantee of one release of a data set; for people, if the data set identifies them."""
         return self.promise_to(dataset.privacy_unit, people=dataset.person is not None)
 
     def promise_to(self, unit: str, *, people: bool) -> Guarantee:
-        """Return the guarantee of one draw with its privacy unit.
+        """Return the guarantee of one release with its privacy unit.
 
         Args:
             unit: name of the privacy unit.

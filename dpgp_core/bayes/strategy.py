@@ -21,7 +21,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..gp.grid import IndexArray
 from ..measurement.integers import GRID, strategy_integers
-from ..strategies.bayes import bayes, risk
+from ..strategies.bayes import optimal_strategy, risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
 from .state import ModelSet
@@ -120,7 +120,7 @@ def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel
 
 
 def best_strategy(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -> Strategy:
-    """Return the strategy that minimises the risk, computed by ``strategies.bayes.bayes``.
+    """Return the strategy that minimises the risk, computed by ``strategies.bayes``.
 
     With very many records and a wide prior, B = I is nearly optimal and the solver converges slowly. If no start is
     given and the first steps of the solver do not improve on B = I, then B = I is returned.
@@ -131,7 +131,7 @@ def best_strategy(model: RiskModel, s: float, *, max_iterations: int, **options:
         max_iterations: largest number of steps of the solver.
         options: further arguments of the solver.
     """
-    best = partial(bayes, [model], s**2, of_risk=TUNING.saved_risk, **options)
+    best = partial(optimal_strategy, [model], s**2, of_risk=TUNING.saved_risk, **options)
     if options.get("start") is None and max_iterations > TUNING.rough_steps:
         first = best(max_iterations=TUNING.rough_steps)
         if first.iterations < TUNING.rough_steps:

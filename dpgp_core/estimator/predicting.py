@@ -112,7 +112,7 @@ class Predicting:
     def predict(
         self, X: ArrayLike, return_std: bool = False, return_cov: bool = False
     ) -> FloatArray | tuple[FloatArray, FloatArray]:
-        """Return the posterior mean of f (P,), clipped to the bounds, in the unit of the output. Spends nothing.
+        """Return the posterior mean of f (P,), clipped to the bounds, in the unit of the output. No budget is spent.
 
         Args:
             X: test inputs (P, D).
@@ -136,7 +136,7 @@ class Predicting:
     def interval(
         self, X: ArrayLike, level: float = 0.95, of: IntervalTarget = "outputs"
     ) -> tuple[FloatArray, FloatArray]:
-        """Return both ends (P,) of central predictive intervals, in the unit of the output. Spends nothing.
+        """Return both ends (P,) of central predictive intervals, in the unit of the output. No budget is spent.
 
         They account for privacy noise and clipping.
 
@@ -153,7 +153,7 @@ class Predicting:
         return np.hstack(low)[0], np.hstack(high)[0]
 
     def predict_quantiles(self, X: ArrayLike, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> FloatArray:
-        """Return quantiles (P, Q) of one further output, in the unit of the output. Spends nothing.
+        """Return quantiles (P, Q) of one further output, in the unit of the output. No budget is spent.
 
         Args:
             X: test inputs (P, D).
@@ -168,8 +168,8 @@ class Predicting:
         parts = list(self._fitted().parts(self._test_inputs(X)))
         return np.stack([np.hstack([part.quantile(p)[0] for part in parts]) for p in quantiles], axis=1)
 
-    def scatter(self, X: ArrayLike) -> FloatArray:
-        """Return the residual standard deviation of outputs about the curve (P,), in their unit. Spends nothing.
+    def residual_sd(self, X: ArrayLike) -> FloatArray:
+        """Return the residual standard deviation of outputs about the curve (P,), in their unit. No budget is spent.
 
         Args:
             X: test inputs (P, D).
@@ -177,10 +177,10 @@ class Predicting:
         Raises:
             ValueError: X does not match the fitted inputs.
         """
-        return np.hstack([part.scatter[0] for part in self._fitted().parts(self._test_inputs(X))])
+        return np.hstack([part.residual_sd[0] for part in self._fitted().parts(self._test_inputs(X))])
 
     def sample_y(self, X: ArrayLike, n_samples: int = 1, random_state: int | np.random.Generator = 0) -> FloatArray:
-        """Return samples f (P, n_samples) from the joint posterior, in the unit of the output. Spends nothing.
+        """Return samples f (P, n_samples) from the joint posterior, in the unit of the output. No budget is spent.
 
         Args:
             X: test inputs (P, D).
@@ -195,7 +195,7 @@ class Predicting:
         return np.asarray(fitted.outcome.midpoint + fitted.outcome.scale * paths.T)
 
     def log_evidence(self) -> float:
-        """Return the log evidence of the measurements of the last fit under the mixture of models. Spends nothing."""
+        """Return the log evidence of the last fit's measurements under the mixture of models. No budget is spent."""
         reading = self._fitted().reading
         return float(logsumexp(reading.log_evidence(), b=weights_of(reading.models)))
 

@@ -58,7 +58,8 @@ class DPGaussianProcessRegressor(Predicting):
             from box and bounds.
         noise_variances: noise variance of each kernel, in squared model units.
         y_scale: public scale > 0 of the model, in the unit of the output.
-        stages: number of stages, from 1 to 10; None for six, or for two if n is small relative to the noise.
+        stages: number of stages, from 1 to 10; None for six, three if n is small relative to the
+            noise, or one for yes/no outcomes.
         gap: relative gap up to which the strategy of each stage is optimised, as a share of the cost of privacy.
         random_state: None for a real measurement with exact noise from the operating system. An int or a Generator
             gives a simulated release, which is not private, and ``guarantee_`` says so.

@@ -37,7 +37,7 @@ def composed(earlier: Guarantee, latest: Guarantee) -> Guarantee:
     if earlier.protects != latest.protects:
         raise ValueError(
             f"this estimator has measured with protects={earlier.protects!r}, and a fit with {latest.protects!r} "
-            "would need one guarantee of two kinds. Use another estimator, and a Ledger for both"
+            "cannot be covered by the same guarantee. Use another estimator, and a Ledger for both"
         )
     if earlier.neighbours != latest.neighbours:
         raise ValueError(
@@ -65,7 +65,7 @@ def warn(guarantee: Guarantee) -> None:
     warnings.warn(
         f"this estimator measures outputs again: its {guarantee.releases} fits together spend epsilon = "
         f"{written(rounded_up(budget.epsilon))} at delta = {budget.delta:g}, and guarantee_ says so. Predictions "
-        "rest on the last fit; they are free, and need no further one",
+        "use the last fit and spend nothing, so that they need no further fit",
         SpentAgain,
         stacklevel=3,
     )
@@ -105,8 +105,8 @@ class Copies:
             warnings.warn(
                 f"copies of this estimator are fitted, as a search or cross-validation does, and every fit spends: "
                 f"{len(self.losses)} so far, together epsilon = {written(rounded_up(self.epsilon))} at delta = "
-                f"{self.delta:g}. The sum of all goes on in spent_by_copies(); choose without outcomes, or with a "
-                "share of the budget",
+                f"{self.delta:g}. spent_by_copies() returns the total of all fits. Choose settings without "
+                "outcomes, or with a share of the budget",
                 SpentByCopies,
                 stacklevel=3,
             )

@@ -45,7 +45,7 @@ from .errors import held_out_rmse, interval_score
 LEVEL = 0.95  # confidence level of the intervals that are reported
 
 
-class Held(NamedTuple):
+class HeldOutFold(NamedTuple):
     """A fold: the records on which a mechanism is trained, and the inputs and outputs of those on which it is tested.
 
     ``plans`` are the public plans that were made, by epsilon; the key is None if one plan is used for every budget.
@@ -78,14 +78,14 @@ class Residuals(NamedTuple):
     half_score: FloatArray
 
 
-def left_out(dataset: Dataset, folds: Folds) -> list[Held]:
+def left_out(dataset: Dataset, folds: Folds) -> list[HeldOutFold]:
     """Split a data set by public folds, without making plans."""
     everybody = np.arange(dataset.n)
     splits = ((dataset.subset(np.delete(everybody, test)), test) for test in folds)
-    return [Held(train, dataset.X[test], dataset.clipped_y[test], {}) for train, test in splits]
+    return [HeldOutFold(train, dataset.X[test], dataset.clipped_y[test], {}) for train, test in splits]
 
 
-def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]:
+def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[HeldOutFold]:
     """Split a data set by public folds, and make the plan of the mechanism for each fold."""
     held = left_out(dataset, folds)
     for fold in held:
@@ -93,7 +93,7 @@ def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[Held]
     return held
 
 
-def held_out_errors(mechanism: Mechanism, held: Sequence[Held], draws: int, seed: int) -> FloatArray:
+def held_out_errors(mechanism: Mechanism, held: Sequence[HeldOutFold], draws: int, seed: int) -> FloatArray:
     """Return the held-out RMSE of each of ``draws`` simulated releases (draws,), in the unit of the output.
 
     The same seed gives the same random numbers for every epsilon, so errors are smooth in epsilon.
@@ -121,7 +121,9 @@ def with_epsilon(mechanism: Any, epsilon: float) -> Mechanism:
     return changed
 
 
-def residuals_of(mechanism: Mechanism, fold: Held, draws: int, seed: list[int], intervals: bool = True) -> Residuals:
+def residuals_of(
+    mechanism: Mechanism, fold: HeldOutFold, draws: int, seed: list[int], intervals: bool = True
+) -> Residuals:
     """Simulate ``draws`` releases trained on a fold; return their residuals, and widths of intervals if requested."""
     rng = np.random.default_rng(seed)
     release = mechanism.measure(fold.plan_for(mechanism), fold.train, fold.X_test, rng, draws, mean=False)
@@ -138,7 +140,7 @@ Piece = tuple[list[Residuals], float]
 
 
 class Sweep(NamedTuple):
-    """Held-out performance of one mechanism at E budgets, in the unit of the output. Not private.
+    """HeldOutFold-out performance of one mechanism at E budgets, in the unit of the output. Not private.
 
     Attributes:
         errors: RMSE over all folds of each simulated release (E, draws).
@@ -224,12 +226,12 @@ def sweep_fold(
     return rows, seconds
 
 
-NOTHING_HIDDEN = 1000.0
+LARGE_EPSILON = 1000.0  # privacy noise is then too small to see
 _DRAWS = 2  # with so little noise, simulated releases hardly differ
 _FEW = 1000  # rough curves are fitted up to so many records, because they need almost as many features as records
 _TINY = 1e-12  # lower bound on eigenvalues, which rounding errors could make negative
 _CLEARLY = 0.98  # rough curves are used if they reduce the held-out mean squared error below this share
-_MECHANISM = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=1e-5)  # the weight of rough curves depends on the noise
+_MECHANISM = BayesCloaking(epsilon=LARGE_EPSILON, delta=1e-5)  # the weight of rough curves depends on the noise
 
 
 def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
@@ -275,7 +277,7 @@ def error_without_privacy(
         dataset: data set.
         folds: public folds.
         declared: kernels and noise variances of Gaussian processes, in model units.
-        mechanisms: mechanisms with any budget. They are run with epsilon = ``NOTHING_HIDDEN``.
+        mechanisms: mechanisms with any budget. They are run with epsilon = ``LARGE_EPSILON``.
     """
     held = left_out(dataset, folds)
     errors = [held_out_rmse([without_privacy(fold.train, fold.X_test) - fold.truth for fold in held])]
@@ -285,7 +287,7 @@ def error_without_privacy(
         errors.append(held_out_rmse(curves))
     for mechanism in mechanisms:
         planned = [fold._replace(plans={}) for fold in held]
-        errors.append(held_out_errors(with_epsilon(mechanism, NOTHING_HIDDEN), planned, _DRAWS, 0).mean())
+        errors.append(held_out_errors(with_epsilon(mechanism, LARGE_EPSILON), planned, _DRAWS, 0).mean())
     return float(min(errors))
 
 

@@ -5,8 +5,8 @@ with prior covariance K. Then no estimate from z has a smaller average error cov
 1995). Privacy bounds the diagonal of I. The smallest risk over all such I is the convex problem of
 ``strategies.bayes``, of which the certified lower bound is taken. The proofs are in docs/guarantees.md.
 
-``reached`` simulates the average error of Bayes cloaking over data sets from the same prior. The mechanism is given the
-prior, and averages over it and other models, as always.
+``simulated_error`` estimates the average error of Bayes cloaking over data sets that are simulated from the same prior.
+The prior is one of the models over which the mechanism averages.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..gp.pivoted import factorise
 from ..kernels import Kernel, Stationary
 from ..linalg import check_columns
 from ..mechanisms import BayesCloaking
-from ..strategies.bayes import bayes, risk_without_privacy
+from ..strategies.bayes import optimal_strategy, risk_without_privacy
 from ..strategies.risk_model import RiskModel
 from ..table import Dataset, Outcome, declared_columns
 
@@ -101,9 +101,9 @@ def limits(
     check_positive("output_range", output_range)
     model = risk_model(kernel, noise_variance, X, X_test)
     least = risk_without_privacy([model])
-    fixed = bayes([model], (output_range / mu) ** 2, gap=gap).bound
+    fixed = optimal_strategy([model], (output_range / mu) ** 2, gap=gap).bound
     latent = risk_model(kernel, _NOT_NOISE * float(kernel.diagonal(X).max()), X, X_test)
-    some = bayes([latent], noise_variance / information_share(mu), gap=gap).bound
+    some = optimal_strategy([latent], noise_variance / information_share(mu), gap=gap).bound
     return Limits(*(math.sqrt(risk) for risk in (least, max(fixed, least), max(some, least))))
 
 
@@ -145,7 +145,7 @@ def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) 
     )
 
 
-class Reached(NamedTuple):
+class SimulatedError(NamedTuple):
     """Error of f at the test inputs over W simulated data sets, in model units.
 
     Attributes:
@@ -158,7 +158,7 @@ class Reached(NamedTuple):
     standard_error: float
 
 
-def reached(
+def simulated_error(
     kernel: Stationary,
     noise_variance: float,
     X: FloatArray,
@@ -168,10 +168,10 @@ def reached(
     delta: float,
     x_box: Sequence[tuple[float, float]],
     half_range: float,
-    worlds: int,
+    data_sets: int,
     seed: int,
     gap: float = 1e-2,
-) -> Reached:
+) -> SimulatedError:
     """Simulate the error of Bayes cloaking for the mean of clipped outputs, on data sets from the declared prior.
 
     Args:
@@ -183,18 +183,18 @@ def reached(
         delta: delta of this budget.
         x_box: public (low, high) of each input.
         half_range: half the width of the bounds, in model units.
-        worlds: number W >= 2 of simulated data sets.
+        data_sets: number W >= 2 of simulated data sets.
         seed: seed of data sets and noise. The data sets are the same for every budget.
         gap: relative gap of the strategies.
 
     Raises:
         ValueError: a value above is out of range, or shapes disagree.
     """
-    if worlds < 2:
-        raise ValueError(f"worlds must be at least 2 for a standard error, got {worlds}")
+    if data_sets < 2:
+        raise ValueError(f"data_sets must be at least 2 for a standard error, got {data_sets}")
     mechanism = BayesCloaking(epsilon=epsilon, delta=delta, kernels=[kernel], noise_variances=[noise_variance], gap=gap)
     drawn, noises = np.random.default_rng(seed).spawn(2)
-    y, f = simulate_prior(kernel, noise_variance, X, X_test, worlds, drawn)
+    y, f = simulate_prior(kernel, noise_variance, X, X_test, data_sets, drawn)
     data = Dataset(
         name="simulated",
         X=X,
@@ -212,24 +212,24 @@ def reached(
     truth = clipped_moments(f, noise_variance, half_range)[0]
     squares = ((predicted - truth) ** 2).mean(axis=1)
     rmse = math.sqrt(squares.mean())
-    return Reached(rmse, float(squares.std(ddof=1)) / (2 * rmse * math.sqrt(worlds)))
+    return SimulatedError(rmse, float(squares.std(ddof=1)) / (2 * rmse * math.sqrt(data_sets)))
 
 
 def simulate_prior(
-    kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, worlds: int, rng: np.random.Generator
+    kernel: Kernel, noise_variance: float, X: FloatArray, X_test: FloatArray, data_sets: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Simulate independent data sets from the prior: outputs at X (worlds, n) and f at X_test (worlds, P).
+    """Simulate independent data sets from the prior: outputs at X (data_sets, n) and f at X_test (data_sets, P).
 
     Args:
         kernel: prior covariance of f, in squared model units.
         noise_variance: variance of an output about f, >= 0.
         X: inputs (n, D).
         X_test: test inputs (P, D).
-        worlds: number of data sets.
+        data_sets: number of data sets.
         rng: source of randomness.
     """
     check_columns(X, X_test)
     phi = factorise(kernel, np.vstack([X, X_test]), _TOLERANCE).features.values()
-    f = rng.standard_normal((worlds, phi.shape[1])) @ phi.T
-    y = f[:, : len(X)] + math.sqrt(noise_variance) * rng.standard_normal((worlds, len(X)))
+    f = rng.standard_normal((data_sets, phi.shape[1])) @ phi.T
+    y = f[:, : len(X)] + math.sqrt(noise_variance) * rng.standard_normal((data_sets, len(X)))
     return y, f[:, len(X) :]

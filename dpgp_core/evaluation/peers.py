@@ -1,4 +1,6 @@
-"""Two other private methods for comparison: polynomial regression by AdaSSP, and binned means. Simulated only.
+"""Two other private methods for comparison: polynomial regression by AdaSSP, and binned means.
+
+Both exist as simulations only.
 
 Each adds all of its noise to one vector of sums, which a replaced record (input and output) moves by at most 1. With
 normal noise of standard deviation s on every entry it is (1 / s)-GDP. Polynomial degree and number of bins are oracle

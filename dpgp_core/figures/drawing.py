@@ -208,8 +208,8 @@ def draw_cells(
             ax.add_collection(PolyCollection(list(borders), facecolors="none", edgecolors=colour, linewidths=lines))
     box = {"facecolor": "#ffffff", "alpha": 0.65, "linewidth": 0, "pad": 1.0}
     for name, x, y in names:
-        look: dict[str, Any] = {"ha": "center", "va": "center", "color": "#191919", "bbox": box, "clip_on": True}
-        ax.text(x, y, name, fontsize="small", parse_math=False, **look).set_label(_IF_FREE)
+        style: dict[str, Any] = {"ha": "center", "va": "center", "color": "#191919", "bbox": box, "clip_on": True}
+        ax.text(x, y, name, fontsize="small", parse_math=False, **style).set_label(_IF_FREE)
     ax.set_aspect("equal")
     points = np.vstack(list(outlines))
     for limits, ends in ((ax.set_xlim, points[:, 0]), (ax.set_ylim, points[:, 1])):
@@ -262,7 +262,7 @@ def write_at_end(ax: Axes, height: float, words: str, colour: str, *, x: float |
         colour: colour of the line and its name.
         x: x of the end; None for the right edge.
     """
-    look: Any = {"ha": "left", "va": "center", "color": colour, "fontweight": "bold", "annotation_clip": False}
+    style: Any = {"ha": "left", "va": "center", "color": colour, "fontweight": "bold", "annotation_clip": False}
     place = (1.0, height) if x is None else (x, height)
     coordinates: Any = ax.get_yaxis_transform() if x is None else "data"
     written = ax.annotate(
@@ -272,7 +272,7 @@ def write_at_end(ax: Axes, height: float, words: str, colour: str, *, x: float |
         xytext=(6 if x is None else 10, 0),
         textcoords="offset points",
         parse_math=False,
-        **look,
+        **style,
     )
     written.set_label(_AT_END)
 

@@ -294,8 +294,8 @@ class KnownCounts:
     Args:
         numbers: whole numbers >= 0 (M,), or multiples of 2^-20 if records are rows of people who count once each.
         people: whether records are rows of people.
-        places: locations of the records within the cells, as a weight of each node (F,), see
-            ``bayes.cells.LocatedGrid``.
+        places: weight of each node (F,), which describes the locations of the records within the cells: the sum, over
+            the records of the cell, of the polynomial that is 1 at this node and 0 at the cell's other nodes.
 
     Raises:
         ValueError: numbers are negative, or not multiples of 1 or 2^-20.

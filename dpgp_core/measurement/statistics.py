@@ -167,7 +167,7 @@ class MeasuredDistances:
         return self.measurement.B
 
     @property
-    def reach(self) -> float:
+    def threshold(self) -> float:
         """Clipping threshold A, in model units."""
         return float(self.measurement.high[0])
 
@@ -361,7 +361,7 @@ class CellStatistics(Released):
             return sizes_of(self.x_box, self.per_side, self.periods)
         assert self.clusters is not None
         if not isinstance(self.counts, KnownCounts) or self.positions is not None:
-            raise ValueError("the inputs of clusters are public: their counts and places are known, and not measured")
+            raise ValueError("clusters need public inputs, whose counts and places are known and not measured")
         sides, ends = lifted_box(self.x_box, self.periods), self.clusters
         if ends.ndim != 3 or ends.shape[0] != 2 or ends.shape[1] < 1 or ends.shape[2] != len(sides):
             raise ValueError(f"clusters must have the shape (2, M, {len(sides)}), got {ends.shape}")
@@ -371,7 +371,7 @@ class CellStatistics(Released):
             raise ValueError("the ends of the clusters must lie within the box, the low one first")
         levels = ends[:, :, categories]
         if (levels[0] != levels[1]).any() or (levels != np.rint(levels)).any():
-            raise ValueError("every cluster must be of one level of a category")
+            raise ValueError("every cluster must belong to one category")
         if not (self.counts.numbers > 0).all():
             raise ValueError("every cluster must hold a record")
         return ends.shape[1], ends.shape[1] * nodes_of_cluster(len(self._numbers))

@@ -37,7 +37,7 @@ from .statistics import (
 
 KIND = "counts and residual sums over public cells"  # ``kind`` of ``CellStatistics``; ``Statistics`` has none
 READINGS: tuple[Reading, ...] = ("any outcomes", "yes/no")
-BEFORE = "the release was made before version 0.3 of dpgp; read it with version 0.2"
+MADE_BEFORE_0_3 = "the release was made before version 0.3 of dpgp; read it with version 0.2"
 MOST_RECORDS = 10**12
 _MOST_CELLS = 1 << 20
 _MOST_CLUSTERS, _MOST_SIDES = 4096, 40
@@ -78,7 +78,7 @@ def statistics_from_files(card: Mapping[str, Any], npz: bytes) -> Statistics | C
     if card.get("kind", KIND) != KIND:
         raise ValueError(f"the statistics must be of kind {KIND!r}; {AGAIN}")
     if "kind" in card and "reading" not in card:
-        raise ValueError(BEFORE)
+        raise ValueError(MADE_BEFORE_0_3)
     with _refusing():
         statistics = _read(card, unpack(card, npz, _announced(card)))
         check_read(statistics)
@@ -168,7 +168,7 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
         real["positions"] = statistics.positions.z
     if isinstance(statistics, CellStatistics) and (distances := statistics.distances) is not None:
         strategies["distances_B"], above = distances.B, distances.above
-        real |= {"distances_g": distances.g, "distances_z": distances.z, "distances_reach": [distances.reach]}
+        real |= {"distances_g": distances.g, "distances_z": distances.z, "distances_reach": [distances.threshold]}
         real |= {"distances_sd": [distances.sd]} | ({} if above is None else {"distances_above": above.z})
     arrays: dict[str, Array] = {name: np.ascontiguousarray(values, dtype=_REAL) for name, values in real.items()}
     return arrays | {  # exact: B is a multiple of 2^-20
@@ -285,12 +285,16 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
 
 
 def reading_of(card: Mapping[str, Any]) -> Reading:
-    """Kind of outcomes that a release was made for."""
+    """Return the kind of outcomes that a release was made for.
+
+    Raises:
+        ValueError: the description names another kind.
+    """
     for reading in READINGS:
         if card["reading"] == reading:
             return reading
     raise ValueError(
-        f"the statistics are to be read in a way that is not known here, {checks.excerpt(card['reading'])}; {AGAIN}"
+        f"the statistics were made for an unknown kind of outcomes, {checks.excerpt(card['reading'])}; {AGAIN}"
     )
 
 
@@ -306,7 +310,7 @@ def _positions(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> Mea
     if "positions" not in card:
         return None
     if card["positions"]["noise"] != _GAUSSIAN:
-        raise ValueError(f"the positions hold what no release can have; {AGAIN}")
+        raise ValueError(f"the positions have an unknown kind of noise; {AGAIN}")
     z = floats["positions"]
     s, cells = number(card["positions"]["noise_multiplier"]), z.shape[1]
     return MeasuredPositions(measurement=from_zero(np.eye(cells), np.ones(cells), (0.0, 1.0), s), z=z)
@@ -338,7 +342,7 @@ def _distances(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> Mea
         return None
     part, above = card["distances"], None
     if part["noise"] != _GAUSSIAN:
-        raise ValueError(f"the distances hold what no release can have; {AGAIN}")
+        raise ValueError(f"the distances have an unknown kind of noise; {AGAIN}")
     B = _strategy(floats["distances_B"], "the strategy of the distances")
     ones, reach = np.ones(B.shape[1]), float(floats["distances_reach"][0])
     if "above" in part:
@@ -409,7 +413,7 @@ def _check_curves(statistics: CellStatistics) -> None:
             _within("the ends of the squares", np.array(stage.squares.measurement.bounds), most**2)
     if statistics.distances is not None:
         _within("the curve of the distances", statistics.distances.g, most)
-        checks.number("the clipping threshold of the distances", statistics.distances.reach, least, most)
+        checks.number("the clipping threshold of the distances", statistics.distances.threshold, least, most)
         checks.number("the residual standard deviation", statistics.distances.sd, least, most)
 
 

@@ -105,7 +105,7 @@ class TeachingRelease(Release):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EachDraw(Sequence[Statistics]):
+class LazyStatistics(Sequence[Statistics]):
     """The statistics of each release, computed on demand, because strategies of many records are large.
 
     The released curve is an affine map of the numbers measured in the last stage.
@@ -186,7 +186,7 @@ class Mechanism(ABC):
     """Whether the number of cells of the box is a parameter."""
     automatic: ClassVar[bool] = False
     """Whether it makes its models itself, from box and bounds. Kernel, lengthscale and noise variance are not used."""
-    scatter: ClassVar[bool] = False
+    measures_dispersion: ClassVar[bool] = False
     """Whether it measures the dispersion of the outcomes about the curve."""
     levels: ClassVar[bool] = False
     """Whether inputs may be categories."""
@@ -219,8 +219,8 @@ class Mechanism(ABC):
             )
         if dataset.person is not None and not self.people:
             raise ValueError(
-                f"people may have several rows here, and {self.label} hides one row only. Use Bayes cloaking, whose "
-                "guarantee is for people, or one row of each person"
+                f"people may have several rows here, and {self.label} protects single rows only. Use Bayes "
+                "cloaking, whose guarantee is for people, or one row of each person"
             )
         return self.guarantee.for_unit(dataset.privacy_unit)
 

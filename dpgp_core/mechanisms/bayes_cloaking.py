@@ -22,7 +22,7 @@ from ..bayes.reading import Difference, difference
 from ..bayes.settings import BayesSettings, reading_for
 from ..bayes.tuning import TUNING
 from ..gp.uncertainty import IntervalTarget
-from ..kernels import AcrossLevels, LevelAndCurve
+from ..kernels import AcrossGroups, LevelAndCurve
 from ..levels import check_codes, groups_of
 from ..linalg import check_columns
 from ..measurement.fit import Fit
@@ -109,7 +109,7 @@ class BayesRelease(Release):
         """
         prediction = self.uncertainty.prediction
         kernel = self.models[0].kernel if self.models else None
-        of_numbers = kernel.inner if isinstance(kernel, AcrossLevels) else kernel
+        of_numbers = kernel.inner if isinstance(kernel, AcrossGroups) else kernel
         if not isinstance(of_numbers, LevelAndCurve):
             return ""
         width = visible_width(self.models, prediction.variances[0], prediction.weights[0])
@@ -133,13 +133,13 @@ class BayesRelease(Release):
         return 0.0 if shift <= float((high - low).mean()) / 2 else shift
 
     @property
-    def scatter(self) -> FloatArray:
+    def residual_sd(self) -> FloatArray:
         """Residual standard deviation of outputs about the curve (draws, P), in the unit of the output. Public.
 
         Raises:
             ValueError: the release contains no estimate of it.
         """
-        return self.uncertainty.scatter
+        return self.uncertainty.residual_sd
 
     @property
     def model_weights(self) -> FloatArray:
@@ -185,7 +185,7 @@ class BayesCloaking(BayesSettings, Mechanism):
     max_rows: ClassVar[int] = ANY_ROWS  # possible because the records of a cell share a column, see ``bayes.cells``
     many_inputs: ClassVar[int] = 3
     automatic: ClassVar[bool] = True
-    scatter: ClassVar[bool] = True
+    measures_dispersion: ClassVar[bool] = True
     levels: ClassVar[bool] = True
     people: ClassVar[bool] = True
     simulation_type: ClassVar[type[TeachingRelease]] = TeachingBayesRelease

@@ -28,7 +28,7 @@ from ..measurement.measurement import STEPS, LaplaceMeasurement
 from ..measurement.noise import LaplaceNoise, with_noise
 from ..measurement.statistics import Stage
 from ..table import Dataset
-from .base import ANY_ROWS, Draws, EachDraw, Mechanism, NoiselessCurve, Release
+from .base import ANY_ROWS, Draws, LazyStatistics, Mechanism, NoiselessCurve, Release
 
 ASSUMPTIONS = (
     FIXED_IN_ADVANCE[0],
@@ -98,7 +98,7 @@ class BinMeans(Mechanism):
             X_test=X_test,
             samples=samples,
             guarantee=draws.guarantee,
-            statistics=EachDrawOfBins(
+            statistics=LazyBinStatistics(
                 public=dataset.public_part(), guarantee=draws.guarantee, z=(z,), mechanism=self, plan=plan, maps=maps
             ),
             uncertainty=self.uncertainty(plan, dataset, X_test, maps[0], samples),
@@ -166,7 +166,7 @@ class BinMeans(Mechanism):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EachDrawOfBins(EachDraw):
+class LazyBinStatistics(LazyStatistics):
     """The statistics of each release of bin means.
 
     Attributes:
@@ -300,7 +300,7 @@ class IntegralBinning(BinMeans):
     ) -> Uncertainty:
         """See ``BinMeans``."""
         if self.fit_noise:
-            return NoInterval(reason="the noise of the model was fitted to the same means, which no interval counts in")
+            return NoInterval(reason="the noise variance was fitted to the same means; no interval accounts for that")
         public = dataset.public_part()
         return BinInterval(mechanism=self, plan=plan, public=public, X_test=X_test, smoother=factor, centre=samples)
 

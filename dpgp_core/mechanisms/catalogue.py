@@ -84,7 +84,7 @@ class Entry:
         private_inputs: whether it protects inputs as well as outputs.
         max_inputs: largest number of inputs.
         simulated: number of simulated releases in comparisons; smaller for mechanisms that take long.
-        look: colour and dash of its line.
+        line_style: colour and dash of its line.
         banded: whether figures also show the range over simulated releases.
     """
 
@@ -98,7 +98,7 @@ class Entry:
     private_inputs: bool = False
     max_inputs: int = 10
     simulated: int = 60
-    look: tuple[Role, Dash] = ("other", "solid")
+    line_style: tuple[Role, Dash] = ("other", "solid")
     banded: bool = False
 
 
@@ -155,7 +155,7 @@ _ROWS = (
         private_inputs=True,
         max_inputs=3,
         simulated=4,
-        look=("private", "dashdot"),
+        line_style=("private", "dashdot"),
     ),
     Entry(
         id="bayes",
@@ -165,7 +165,7 @@ _ROWS = (
         released=True,
         compared=True,
         drawn=True,
-        look=("private", "solid"),
+        line_style=("private", "solid"),
         simulated=4,
         banded=True,
     ),
@@ -177,7 +177,7 @@ _ROWS = (
         released=True,
         compared=True,
         drawn=True,
-        look=("private", "longdash"),
+        line_style=("private", "longdash"),
         banded=True,
     ),
     Entry(
@@ -188,7 +188,7 @@ _ROWS = (
         released=True,
         compared=True,
         drawn=True,
-        look=("private", "dash"),
+        line_style=("private", "dash"),
     ),
     Entry(
         id="inducing",
@@ -197,7 +197,7 @@ _ROWS = (
         build=_inducing,
         released=True,
         compared=True,
-        look=("private", "dot"),
+        line_style=("private", "dot"),
     ),
     Entry(
         id="published",
@@ -205,7 +205,7 @@ _ROWS = (
         title="Cloaking, method of 2018",
         build=lambda p: Cloaking(**_modelled(p), objective="logdet", calibration="hall", unproven=True),
         compared=True,
-        look=("other", "dash"),
+        line_style=("other", "dash"),
         banded=True,
     ),
     Entry(
@@ -216,7 +216,7 @@ _ROWS = (
         released=True,
         compared=True,
         drawn=True,
-        look=("truth", "longdash"),
+        line_style=("truth", "longdash"),
     ),
     Entry(
         id="sparse",
@@ -227,7 +227,7 @@ _ROWS = (
         compared=True,
         private_inputs=True,
         simulated=8,
-        look=("guarantee", "dashdot"),
+        line_style=("guarantee", "dashdot"),
     ),
     Entry(
         id="laplace_bins",
@@ -235,7 +235,7 @@ _ROWS = (
         title="Laplace bins",
         build=lambda p: LaplaceBinning(epsilon=p.epsilon, bins=p.needed_cells),
         compared=True,
-        look=("bins", "dash"),
+        line_style=("bins", "dash"),
     ),
     Entry(
         id="integral_bins",
@@ -244,7 +244,7 @@ _ROWS = (
         build=_integral_bins,
         released=True,
         compared=True,
-        look=("bins", "solid"),
+        line_style=("bins", "solid"),
         banded=True,
     ),
     Entry(

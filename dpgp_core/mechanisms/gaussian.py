@@ -30,7 +30,7 @@ from ..measurement.measurement import STEPS, Measurement
 from ..measurement.noise import GaussianNoise, with_noise
 from ..measurement.statistics import Stage
 from ..table import Dataset
-from .base import FACTORED_ROWS, Draws, EachDraw, Mechanism, NoiselessCurve, Plan, Release
+from .base import FACTORED_ROWS, Draws, LazyStatistics, Mechanism, NoiselessCurve, Plan, Release
 
 
 class ClippedStage(NamedTuple):
@@ -61,7 +61,7 @@ Measure = Callable[[ClippedStage], FloatArray]
 """Function that returns the measured numbers z (draws, r) of a stage."""
 
 
-def exact(stage: ClippedStage, dataset: Dataset, draws: int) -> FloatArray:
+def measure_exactly(stage: ClippedStage, dataset: Dataset, draws: int) -> FloatArray:
     """Measure with exact integers and discrete noise from the operating system, which is new at every call."""
     noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
     sums = [
@@ -72,7 +72,7 @@ def exact(stage: ClippedStage, dataset: Dataset, draws: int) -> FloatArray:
     return np.concatenate([with_noise(own, noise, STEPS) for own in each])
 
 
-def numbered(stage: ClippedStage, y: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray:
+def simulate_measurement(stage: ClippedStage, y: FloatArray, rng: np.random.Generator, draws: int) -> FloatArray:
     """Simulate a measurement in floating-point numbers, for teaching and for simulated outputs.
 
     Args:
@@ -197,8 +197,8 @@ class GaussianMechanism(Mechanism):
 
         def measure(stage: ClippedStage) -> FloatArray:
             if rng is None:
-                return exact(stage, dataset, count)
-            return numbered(stage, dataset.clipped_y[None], rng, count)
+                return measure_exactly(stage, dataset, count)
+            return simulate_measurement(stage, dataset.clipped_y[None], rng, count)
 
         stages, numbers = zip(*self.measured(plan, dataset, measure), strict=True)
         last: ClippedStage = stages[-1]
@@ -221,7 +221,7 @@ class GaussianMechanism(Mechanism):
     def recorded(self, plan: Plan, dataset: Dataset, z: tuple[FloatArray, ...], guarantee: Guarantee) -> Sequence[Any]:
         """Return the statistics of each release."""
         public = dataset.public_part()
-        return EachDrawOfStages(mechanism=self, plan=plan, public=public, z=z, guarantee=guarantee)
+        return LazyStageStatistics(mechanism=self, plan=plan, public=public, z=z, guarantee=guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
         """Return what computes the intervals about released curves (draws, P)."""
@@ -263,7 +263,7 @@ _AT_ONCE = 1 << 22  # number of outputs that are simulated at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class EachDrawOfStages(EachDraw):
+class LazyStageStatistics(LazyStatistics):
     """The statistics of each release, recomputed from the numbers z of its stages.
 
     Attributes:
@@ -374,4 +374,4 @@ class SimulatedInterval:
         return np.concatenate(bias), np.concatenate(moved), variance
 
     def _last_noiseless(self, y: FloatArray, rng: np.random.Generator, stage: ClippedStage) -> FloatArray:
-        return noiseless(stage, y) if stage.plan is self.plan else numbered(stage, y, rng, len(y))
+        return noiseless(stage, y) if stage.plan is self.plan else simulate_measurement(stage, y, rng, len(y))

@@ -136,7 +136,7 @@ class SparseVariational(Mechanism):
         fits = [self.fit_statistics(each, dataset) for each in released]
         samples = np.stack([fit.predict(X_test)[0] for fit in fits])
         uncertainty: Uncertainty = NoInterval(
-            reason="the published posterior does not hold at its level; use variant='whitened'"
+            reason="the intervals of the published posterior cover less than their level; use variant='whitened'"
         )
         if self.variant == "whitened":
             uncertainty = SparseInterval(

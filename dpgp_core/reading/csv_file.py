@@ -190,7 +190,7 @@ def _check_names(x: Sequence[str], y: str, person: str | None) -> None:
     if y in x:
         raise ValueError(f"the column {y!r} is both an input (x) and the output (y); remove it from x")
     if person in {*x, y}:
-        raise ValueError(f"the column {person!r} says whose row it is, and is an input or the output too; name another")
+        raise ValueError(f"the column {person!r} identifies people, and is an input or the output too; name another")
 
 
 def _check_inputs(X: FloatArray, columns: Sequence[Column]) -> None:

@@ -185,7 +185,7 @@ class Contents(NamedTuple):
         if not self.values:
             return f"column {name!r} is empty in every row, so it names nobody; choose another"
         if self.values == 1:
-            return f"column {name!r} says that all rows are one person's; choose the column that tells people apart"
+            return f"column {name!r} says that all rows are one person's; choose the column that identifies people"
         return ""
 
 

@@ -218,7 +218,7 @@ def as_float(text: str) -> float | None:
 
 
 def _bare(text: str) -> str:
-    """Return a cell without the marks of a text: other quotes, the apostrophe or formula of a spreadsheet."""
+    """Return a cell without single quotes, and without the apostrophe or formula by which spreadsheets mark text."""
     if text.startswith('="') and text.endswith('"'):
         text = text[2:-1]
     return text.strip("'") if text.startswith("'") else text

@@ -5,7 +5,7 @@ from ..reading.rows import column_names
 from .bundle import bundle
 from .json_text import ledger_from_json, ledger_to_json, spec_from_json, spec_to_json
 from .notebook import notebook
-from .plan import ReleasePlan, foreseen, plan_release
+from .plan import ReleasePlan, expected_half_widths, plan_release
 from .private_table import read_table
 from .publishing import Published, preview, publish
 from .specification import CENTILES, CHOICES, ReleaseSpec
@@ -19,7 +19,7 @@ __all__ = [
     "ReleaseSpec",
     "bundle",
     "column_names",
-    "foreseen",
+    "expected_half_widths",
     "ledger_from_json",
     "ledger_to_json",
     "notebook",

@@ -20,7 +20,7 @@ from ..accounting.losses import GaussianLoss
 from ..accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
 from ..arrays import FloatArray
 from ..dates import example
-from ..figures import sheet
+from ..figures import export
 from ..table import Column
 from .json_text import SCHEMA, guarantee_to_object, ledger_to_object, spec_to_object, write_object
 from .measured_files import BOUNDS, measured_files
@@ -84,20 +84,20 @@ def pictures(published: Published) -> tuple[str, bytes]:
 
     Both are empty if matplotlib is not installed or fails: the release has been charged by then, and must not be lost.
     """
-    if not sheet.can_draw():
+    if not export.can_draw():
         return "", b""
     spec = published.spec
     said = "Line: released values. Band: 95 % interval for the curve. Privacy noise is included."
-    words = sheet.Sheet(
+    words = export.ExportText(
         title=finding(published),
-        subtitle=f"{sheet.budget_of(published.guarantee)}. Released: {spec.y} by {' and '.join(spec.x)}",
+        subtitle=f"{export.budget_of(published.guarantee)}. Released: {spec.y} by {' and '.join(spec.x)}",
         captions=() if len(spec.numbers) > 1 else (said,),
-        foot=(sheet.promise(published.guarantee),),
+        foot=(export.promise(published.guarantee),),
     )
-    drawn = sheet.drawing(published.plot, is_tall=is_map(spec))
+    drawn = export.drawing(published.plot, is_tall=is_map(spec))
     try:
         title = f"{spec.y}, released with differential privacy"
-        return sheet.inline(drawn, *_ON_THE_CARD, title=title), sheet.written(words, drawn)
+        return export.inline(drawn, *_ON_THE_CARD, title=title), export.written(words, drawn)
     except Exception:  # matplotlib may fail in any way
         return "", b""
 

@@ -22,13 +22,13 @@ from ..bayes.model import Model
 from ..bayes.reading import Difference, Refit, ReleaseReading, difference, read, refit
 from ..bounds.buying import Purchase
 from ..figures.drawing import Curve, draw_curves, draw_grid
-from ..figures.sheet import new_axes
+from ..figures.export import new_axes
 from ..figures.ticks import dates_of
 from ..gp.uncertainty import IntervalTarget
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
 from ..measurement.statistics import CellStatistics, Statistics
-from ..measurement.statistics_file import BEFORE, statistics_from_files
+from ..measurement.statistics_file import MADE_BEFORE_0_3, statistics_from_files
 from ..mechanisms import BayesCloaking, SparseVariational
 from ..table import Kind, Outcome
 from .bundle import digest
@@ -268,7 +268,7 @@ def _loaded(
     """Return the release: its statistic, and the models of the mechanism for it."""
     statistics = statistics_from_files(described, content)
     if not isinstance(statistics, CellStatistics):
-        raise ValueError(BEFORE)
+        raise ValueError(MADE_BEFORE_0_3)
     models = mechanism.models_of_release(statistics)
     return LoadedRelease(statistics=statistics, guarantee=guarantee, models=models)
 

@@ -68,7 +68,7 @@ def write_object(members: Mapping[str, Any], indent: int | None = 2) -> str:
     try:
         return json.dumps(members, indent=indent, ensure_ascii=False, allow_nan=False, separators=separators) + "\n"
     except ValueError:
-        problem = "a number is infinite or undefined, and JSON has none that is; declare finite numbers"
+        problem = "a number is infinite or undefined, which JSON cannot contain; declare finite numbers"
     raise ValueError(problem)
 
 

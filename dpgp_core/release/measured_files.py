@@ -21,7 +21,7 @@ from ..arrays import FloatArray
 from ..bounds.buying import OutcomeCounts, Purchase
 from ..measurement.described_arrays import FILE
 from ..measurement.statistics_file import statistics_to_files
-from ..mechanisms.base import EachDraw
+from ..mechanisms.base import LazyStatistics
 from ..sparse.statistics import NoiseScales, NoisyStatistics
 from .publishing import Published
 
@@ -39,10 +39,10 @@ def measured_files(published: Published) -> tuple[dict[str, Any], dict[str, byte
     """
     statistics, files = published.statistics, dict[str, bytes]()
     described: dict[str, Any]
-    if isinstance(statistics, EachDraw):
+    if isinstance(statistics, LazyStatistics):
         offset, factor, z = statistics.mapped(0)
         files[MAP] = _npz({"offset": offset, "map": factor, "z": z})
-    if isinstance(statistics, EachDraw) and statistics.size > _MOST:
+    if isinstance(statistics, LazyStatistics) and statistics.size > _MOST:
         described = {"file": None, "why": "the strategies are too large for a file; they follow from the inputs"}
     elif isinstance(sums := statistics[0], NoisyStatistics):
         described = {"file": FILE, "noise": asdict(sums.noise)}

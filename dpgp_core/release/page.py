@@ -22,7 +22,7 @@ th { text-align: left; font-weight: 600; width: 19% }
 th, td { padding: .06rem .5rem .06rem 0; vertical-align: top; font-size: 8pt; line-height: 1.25 }
 code { font-size: 7.5pt } @media print { body { margin: 0; padding: 0; max-width: none } }
 """
-_GROWTH = "because of any one of them, no event's probability can grow by more than a factor exp(epsilon), plus delta"
+_GROWTH = "a change of one such unit raises no event's probability by more than a factor exp(epsilon), plus delta"
 
 Rows = Iterable[tuple[str, str]]
 
@@ -35,14 +35,14 @@ def page(card: Mapping[str, Any], figure: str) -> str:
         figure: the figure as an ``svg`` element; "" for none.
     """
     promise, title = card["guarantee"], escape(card["what"])
-    lead = (
-        f"The noise in these values hides {_hidden(promise)}. What is hidden is {promise['unit']}: {_GROWTH} "
+    headline = (
+        f"The noise in these values hides {_hidden(promise)}. The privacy unit is {promise['unit']}: {_GROWTH} "
         f"(epsilon = {_rounded_up(promise['epsilon'])}, delta = {_number(promise['delta'])})."
     )
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width, initial-scale=1"><title>{title}</title><style>{_STYLE}</style></head><body>'
-        f"<h1>{title}</h1><p>{escape(lead)}</p>{figure}"
+        f"<h1>{title}</h1><p>{escape(headline)}</p>{figure}"
         f"<h2>What is promised</h2>{_table(_promised(card))}"
         f"<h2>What was released</h2>{_table(_released(card))}"
         f"<h2>What has been spent on these records</h2>{_table(_spent(card['ledger']))}"
@@ -115,7 +115,7 @@ def _released(card: Mapping[str, Any]) -> Rows:
         tolerance = _number(values["tolerance"])
         error = f"a factor of {tolerance}" if config["log"] else f"± {tolerance}{unit}"
         yield (
-            "Of use",
+            "Useful",
             f"{_number(values['within_tolerance'])} of {_number(values['rows'])} values: where the curve is known to "
             f"within {error}; the others are grey in the figure",
         )
@@ -144,7 +144,10 @@ def _of_dates(config: Mapping[str, Any]) -> Rows:
     for name, dates in config["dates"].items():
         if (period := dates["period"]) is not None:
             every = period if isinstance(period, str) else f"{_number(period)} days"
-            yield "Period", f"the curve may come again every {every} of {name}; what was measured says whether it does"
+            yield (
+                "Period",
+                f"the curve may repeat every {every} of {name}; the released numbers say whether it does",
+            )
 
 
 def _bounds(card: Mapping[str, Any], unit: str) -> str:
@@ -154,7 +157,7 @@ def _bounds(card: Mapping[str, Any], unit: str) -> str:
     bought = card["bounds"]
     guess = "" if bought["clear"] else "; the counts hardly stood out of the noise, so these bounds are a guess"
     if bought["off_scale"]:
-        guess = "; they reach the end of their scale, and outcomes may lie far beyond it: no value here is of use"
+        guess = "; they reach the end of their scale, and outcomes may lie far beyond it: no value here is useful"
     return (
         f"bought with a share of {_number(bought['share'])} of the budget (of mu squared): "
         f"{_span(bought['interval'])}{unit}, from the noisy counts in {bought['file']}; what lies outside was "

@@ -180,7 +180,7 @@ _SEED = 0
 _TOTAL = 1000.0  # a limit for every epsilon; nothing is spent, so no ledger counts it
 
 
-def foreseen(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:
+def expected_half_widths(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:
     """Return the expected half-width (E,) of the curve's 95 % interval at each epsilon, as the median over the grid.
 
     Widths are in the unit that is measured. If they depend on measured numbers, they are those for simulated outputs
@@ -196,19 +196,19 @@ def foreseen(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatArray:
     """
     if plan.spec.bounds_unit is not None:
         raise ValueError(
-            "no error can be foreseen in the output's unit before bounds are bought; declare bounds for it"
+            "no error can be predicted in the output's unit before bounds are bought; declare bounds for it"
         )
     widths = []
     for epsilon in epsilons:
         spec = replace(plan.spec, epsilon=float(epsilon), total_epsilon=_TOTAL)
         rng = np.random.default_rng(_SEED)
         with solvable():
-            practice = spec.built.measure(plan.plan, _made_up(plan, rng), plan.X_test, rng)
+            practice = spec.built.measure(plan.plan, _simulated_table(plan, rng), plan.X_test, rng)
             widths.append(float(np.median(half_widths(practice))))
     return np.array(widths)
 
 
-def _made_up(plan: ReleasePlan, rng: np.random.Generator) -> Dataset:
+def _simulated_table(plan: ReleasePlan, rng: np.random.Generator) -> Dataset:
     """Simulate a data set with a curve drawn from the declared model.
 
     The inputs are the true ones if they are public; otherwise each person has one record. The curve

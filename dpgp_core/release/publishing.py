@@ -1,4 +1,4 @@
-"""Make a real release: measure with exact noise, compute the values, and judge how far they are of use."""
+"""Make a real release: measure with exact noise, compute the values, and say which of them are useful."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import BoolArray, FloatArray
 from ..bounds.buying import OutcomeCounts
 from ..bounds.cells import MOST_UNIT
-from ..figures.sheet import new_axes
+from ..figures.export import new_axes
 from ..measurement.fit import Fit
 from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..mechanisms.bayes_cloaking import BayesRelease
@@ -280,12 +280,12 @@ def _of_use(published: Published) -> str:
         larger = "measure the output in a larger unit"
         remedy = larger if unit >= MOST_UNIT else f"give a smallest size larger than {unit:g}"
         return (
-            f"None of the {count} values is of use. The bounds reach the end of their scale. Outcomes may lie far "
+            f"None of the {count} values is useful. The bounds reach the end of their scale. Outcomes may lie far "
             f"beyond it and were clipped to it. To use more budget on it, {remedy}, or declare bounds."
         )
     if spec.tolerance is None:
         if not outside:
-            return f"All {count} values are of use: at none is the interval as wide as the bounds."
+            return f"All {count} values are useful: at every point the interval is narrower than the bounds."
         return (
             f"At {outside} of {count} points the interval is at least as wide as the bounds: the values there say "
             "nothing that was not known before."
@@ -293,7 +293,7 @@ def _of_use(published: Published) -> str:
     within = f"within {about(spec, spec.tolerance)} with {100 * LEVEL:g} % probability"
     if not outside:
         return f"All {count} values are known to {within}, if the model is right."
-    return f"At {outside} of {count} points the curve is not known to {within}: the values there are of no use."
+    return f"At {outside} of {count} points the curve is not known to {within}: the values there are not useful."
 
 
 def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:

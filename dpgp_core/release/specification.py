@@ -41,20 +41,20 @@ CHOICES = {name: entry for name, entry in CATALOGUE.items() if entry.released}
 MAX_INPUTS = 10
 MAX_GRID = 2_500  # largest number of points of the prediction grid
 MAX_CELLS, DEFAULT_CELLS = 400, 6  # cells of the box: largest number in all; default along each input
-_ROWS, _SCATTER = "declare rows_per_person instead of person", "how far people are apart, which centiles need"
+_ROWS, _DISPERSION = "declare rows_per_person instead of person", "the dispersion of outcomes, which centiles need"
 _USUAL_DELTA = 1e-6  # delta of the limit if one release has delta 0
 CENTILES = (3, 15, 50, 85, 97)  # those of a growth chart
 COLUMNS = {
-    "value": "released value at the inputs before it; of a curve of logarithms, the median",
+    "value": "released value at the inputs in the columns before it; if logarithms were measured, the median",
     "curve_low_95": "lower end of the 95 % interval for the curve, if the model is right",
-    "curve_high_95": "upper end of it",
+    "curve_high_95": "upper end of this interval",
     "output_low_95": "lower end of the 95 % interval for one further record's output, if the model is right",
-    "output_high_95": "upper end of it",
+    "output_high_95": "upper end of this interval",
     **{
         f"centile_{centile}": f"value that {centile} in 100 further records' outputs stay below, if the model is right"
         for centile in CENTILES
     },
-    "within_tolerance": "1 where the value is of use, the curve being known as well as was declared; 0 where it is not",
+    "within_tolerance": "1 if the curve is known as precisely as declared, so that the value is useful; 0 otherwise",
 }
 """Columns of the released table after the inputs."""
 _CHECKS: dict[str, Callable[[str, object], object]] = {
@@ -163,7 +163,7 @@ class ReleaseSpec:
     mechanism: str = "bayes_cells"
     kernel: str = "EQ"
     cells: int | None = None
-    tolerance: float | None = field(default=None, compare=False)  # the same is measured and computed whatever it is
+    tolerance: float | None = field(default=None, compare=False)  # it changes neither measurements nor values
     centiles: bool = field(default=False, compare=False)  # likewise
     columns: tuple[Column, ...] = field(init=False, repr=False, compare=False)
     outcome: Outcome = field(init=False, repr=False, compare=False)
@@ -347,7 +347,11 @@ class ReleaseSpec:
         most, names = f"takes at most {limit} input columns", ", ".join(can.kernel_names)
         too_many = people and not 1 <= inputs <= MOST_SIDES
         refusals = (
-            (people and not can.people, f"hides one row, and {self.person!r} says whose it is", f"{ours}, or {_ROWS}"),
+            (
+                people and not can.people,
+                f"protects rows, and {self.person!r} identifies people",
+                f"{ours}, or {_ROWS}",
+            ),
             (too_many, f"counts people over at most {MOST_SIDES} input columns", "leave some out"),
             (self.bounds_unit and not can.automatic, "needs declared bounds", f"{ours}, to buy them"),
             (category and not can.levels, f"takes inputs that are numbers, and {category!r} has levels", ours),
@@ -355,7 +359,11 @@ class ReleaseSpec:
             (self.kernel not in can.kernel_names, f"needs kernel {names}, got {self.kernel!r}", "name it"),
             (periods and not can.automatic, "has one kernel, which is not periodic", f"leave period out, or {ours}"),
             (can.automatic and inputs + periods > limit, f"{most}, a period counting as one", less),
-            (self.centiles and not can.scatter, f"does not measure {_SCATTER}", f"leave centiles out, or {ours}"),
+            (
+                self.centiles and not can.measures_dispersion,
+                f"does not measure {_DISPERSION}",
+                f"leave centiles out, or {ours}",
+            ),
             (self.cells is not None and not can.uses_cells, "does not use cells", "leave it out"),
         )
         for wrong, problem, remedy in refusals:

@@ -295,7 +295,7 @@ def choose_liu_talwar(
         candidates,
         dataset,
         rng,
-        number=lambda public: min(int(public.geometric(gamma)), constants.draws),
+        number=lambda public: min(int(public.geometric(gamma)), constants.most_runs),
         multiplier=replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier,
         rho=zcdp_of(constants.epsilon, constants.delta),
         loss=ApproximateLoss(mechanism.epsilon, mechanism.delta),

@@ -56,7 +56,7 @@ def risk_without_privacy(models: Sequence[RiskModel]) -> float:
     return _mixture(models, 1.0).least
 
 
-def bayes(
+def optimal_strategy(
     models: Sequence[RiskModel],
     t: float,
     *,

@@ -145,9 +145,9 @@ def _noise(risk: MixtureRisk, shares: FloatArray) -> FloatArray:
 
 
 _TINY = 1e-12
-# A lower bound is computed when the slack has fallen to _FIRST_LOOK times the gap, and then again when it has fallen to
-# a share of its last value that lies within _NEXT_LOOK.
-_FIRST_LOOK, _NEXT_LOOK = 0.5, (0.3, 0.7)
+# A lower bound is computed when the slack has fallen to _FIRST_CHECK times the gap, and then again when it has fallen
+# to a share of its last value that lies within _NEXT_CHECK.
+_FIRST_CHECK, _NEXT_CHECK = 0.5, (0.3, 0.7)
 _STATIONARY = 0.02  # slack, relative to the gap, below which B counts as stationary, so that only more rows can help
 _RISING, _STEEP = 1.0001, 2.0  # eigenvalues above 1 mean descent along a new row; above _STEEP, a steep one
 _PATIENCE = 20  # number of evaluations
@@ -215,7 +215,7 @@ def minimise_risk(
         patience: number of evaluations after which rows with a steep descent are added before B is stationary.
     """
     iterate: _Iterate | None = _iterate_at(risk, first_rows(risk, most_rows, start))
-    used, memory, look, bound = 1, _Memory(), _FIRST_LOOK, -np.inf
+    used, memory, check_at, bound = 1, _Memory(), _FIRST_CHECK, -np.inf
     gap_in_excess, wider = gap, None
     while iterate is not None:
         best, excess = iterate.point, max(iterate.point.risk - risk.least, 0.0)
@@ -223,12 +223,12 @@ def minimise_risk(
         goal = _RESERVE * min(gap, 1.0)
         if excess <= _RESERVE * of_risk * best.risk:
             break
-        if iterate.slack <= look * gap * excess or excess == 0:
+        if iterate.slack <= check_at * gap * excess or excess == 0:
             bound = max(bound, lower_bound(risk, best, goal / (1 - goal) * excess))
             if best.risk - bound <= goal * excess:
                 break
-            nearly = min(max(goal * excess / (best.risk - bound), _NEXT_LOOK[0]), _NEXT_LOOK[1])
-            look = nearly * iterate.slack / (gap * excess)
+            nearly = min(max(goal * excess / (best.risk - bound), _NEXT_CHECK[0]), _NEXT_CHECK[1])
+            check_at = nearly * iterate.slack / (gap * excess)
             if iterate.slack <= _STATIONARY * gap * excess:
                 wider = _with_rows_added(risk, iterate, most_rows, _RISING)
         elif used >= patience and len(best.B) < most_rows:

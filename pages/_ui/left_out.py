@@ -16,7 +16,14 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.queries import Measured
-from dpgp_core.evaluation.comparison import Held, Residuals, error_without_privacy, gathered, left_out, residuals_of
+from dpgp_core.evaluation.comparison import (
+    HeldOutFold,
+    Residuals,
+    error_without_privacy,
+    gathered,
+    left_out,
+    residuals_of,
+)
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.table import Dataset
@@ -37,7 +44,7 @@ def folds_of(dataset: Dataset) -> tuple[Any, ...]:
 
 
 class Part(NamedTuple):
-    """Simulated releases of Bayes cloaking that leave out one fold. Not private.
+    """Simulated releases of Bayes cloaking that leave out one fold. They are not private.
 
     Attributes:
         residuals: residuals of each release at the people left out.
@@ -50,7 +57,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Errors of Bayes cloaking at one budget over all folds. Not private.
+    """Errors of Bayes cloaking at one budget over all folds. They are not private.
 
     Attributes:
         errors: root mean square of each simulated release (D,), in the output's unit.
@@ -71,7 +78,7 @@ def entry_of(budget: Budget) -> str:
     return "bayes" if budget.protects == "outputs" else "bayes_cells"
 
 
-def _fold(dataset: Dataset, index: int) -> Held:
+def _fold(dataset: Dataset, index: int) -> HeldOutFold:
     [fold] = left_out(dataset, (folds_of(dataset)[index],))
     return fold
 
@@ -97,7 +104,7 @@ class Numbers(NamedTuple):
         measured: measurements of each release.
     """
 
-    fold: Held
+    fold: HeldOutFold
     measured: tuple[Measured, ...]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages._ui import menu, session, tour
-from pages._ui.look import address, frame, pictures, settings
+from pages._ui.look import address, layout, pictures, settings
 from pages._ui.work import waiting
 
 TITLE = "What privacy costs a Gaussian process"
@@ -50,7 +50,7 @@ if wanted != parameters or address.has_repeated():
 session.PAGE.put(page.url_path)
 waiting.reserve()
 settings.begin()
-frame.begin()
+layout.begin()
 with waiting.making(), address.explained(), tour.banner(page.url_path):
     page.run()
     pictures.finish()

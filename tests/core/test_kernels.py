@@ -6,7 +6,7 @@ import pytest
 from dpgp_core.kernels import (
     EQ,
     KERNELS,
-    AcrossLevels,
+    AcrossGroups,
     Matern12,
     Matern32,
     Matern52,
@@ -73,7 +73,7 @@ def test_the_common_base_is_not_a_kernel():
 def test_groups_share_what_is_declared(shared):
     rng = np.random.default_rng(0)
     x, group = rng.uniform(size=(30, 1)), rng.integers(0, 3, (30, 1)).astype(float)
-    kernel = AcrossLevels(inner=EQ(variance=2.0, lengthscale=0.3), columns=(1,), shared=shared)
+    kernel = AcrossGroups(inner=EQ(variance=2.0, lengthscale=0.3), columns=(1,), shared=shared)
     X = np.hstack([x, group])
     alone = EQ(variance=2.0, lengthscale=0.3)(x, x)
     expected = np.where(group == group.T, alone, shared * alone)
@@ -84,7 +84,7 @@ def test_groups_share_what_is_declared(shared):
 
 
 def test_two_categories_multiply():
-    kernel = AcrossLevels(inner=EQ(), columns=(0, 2), shared=0.5)
+    kernel = AcrossGroups(inner=EQ(), columns=(0, 2), shared=0.5)
     X = np.array([[0.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]])
     np.testing.assert_array_equal(kernel(X[:1], X), [[1.0, 0.25, 0.5]])
 
@@ -92,7 +92,7 @@ def test_two_categories_multiply():
 def test_one_group_may_have_a_curve_of_its_own_beside_what_all_share():
     rng = np.random.default_rng(0)
     x, group = rng.uniform(size=(30, 1)), rng.integers(0, 3, (30, 1)).astype(float)
-    X, alike = np.hstack([x, group]), AcrossLevels(inner=EQ(lengthscale=0.3), columns=(1,), shared=0.5)
+    X, alike = np.hstack([x, group]), AcrossGroups(inner=EQ(lengthscale=0.3), columns=(1,), shared=0.5)
     own = Matern32(variance=0.2, lengthscale=0.1)
     kernel = RougherGroup(alike=alike, own=own, column=1, level=2)
     both = (group == 2) & (group.T == 2)

@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_core.checks import check_interval, check_positive
 from dpgp_core.dates import Dates
-from dpgp_core.kernels import EQ, KERNELS, AcrossLevels, RationalQuadratic
+from dpgp_core.kernels import EQ, KERNELS, AcrossGroups, RationalQuadratic
 from dpgp_core.levels import check_codes, levels_by_column, side_of
 from dpgp_core.seasons import YEAR, Seasonal, check_periods, check_room
 from dpgp_core.sparse.posterior import errors_in_variables, paper_posterior
@@ -106,7 +106,7 @@ REFUSALS = [
     (lambda: EQ(lengthscale=(1.0, -2.0)), "lengthscale must be a finite number above 0, got -2.0"),
     *each(lambda value: RationalQuadratic(alpha=value), f"alpha {POSITIVE}", [0.0]),
     *each(lambda kernel: kernel(lengthscale=0.0), f"lengthscale {POSITIVE}".replace("{}", "0.0"), KERNELS),
-    (lambda: AcrossLevels(inner=EQ(), columns=(1,), shared=1.5), "shared must lie in 0"),
+    (lambda: AcrossGroups(inner=EQ(), columns=(1,), shared=1.5), "shared must lie in 0"),
     # dates
     *told(
         lambda changes: Dates(**{"name": "day", "first": "2020-01-01"} | changes),

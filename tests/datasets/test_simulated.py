@@ -91,7 +91,7 @@ def test_only_bayes_cloaking_takes_it_and_no_page_shows_it():
     assert "growth_visits" not in datasets.EXHIBITS
     assert BayesCloaking(epsilon=1.0, delta=1e-5).guarantee_for(data).rows is None
     cloaking = Cloaking(epsilon=1.0, delta=1e-5, kernel=EQ(lengthscale=5.0), noise_variance=0.1)
-    with pytest.raises(ValueError, match=r"hides one row only\. Use Bayes cloaking"):
+    with pytest.raises(ValueError, match=r"protects single rows only\. Use Bayes cloaking"):
         cloaking.release(data, np.array([[5.0]]), np.random.default_rng(0))
 
 

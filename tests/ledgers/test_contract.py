@@ -66,7 +66,7 @@ def test_people_are_counted_by_one_column_and_not_beside_rows(store):
     named, by_name, by_school = (replace(ONE, rows=None, person=column) for column in ("", "name", "school"))
     store.spend(named, NO_LIMIT)  # before columns had names in files
     store.spend(by_name, NO_LIMIT)
-    with pytest.raises(MixedRows, match="'name' and releases in which 'school' says whose row each is"):
+    with pytest.raises(MixedRows, match="'name' and releases in which 'school' identifies the person of each row"):
         store.spend(by_school, NO_LIMIT)
     for rows in (1, 2):
         with pytest.raises(MixedRows, match="would not be a valid guarantee"):

@@ -16,12 +16,12 @@ from tests.pages.reading import ROOT
 pytestmark = pytest.mark.full
 
 PAGE = """
-from pages._ui.look import frame, settings, sidebar
+from pages._ui.look import layout, settings, sidebar
 
 chosen = settings.chosen(sidebar.Promise)
-frame.heading("Does a new page need more than a row?", f"No, at epsilon = {chosen.epsilon:g}.")
-frame.lessons("toy_page", [("More privacy.", {"epsilon": 0.1})])
-frame.state_link()
+layout.heading("Does a new page need more than a row?", f"No, at epsilon = {chosen.epsilon:g}.")
+layout.lessons("toy_page", [("More privacy.", {"epsilon": 0.1})])
+layout.state_link()
 """
 DATASET = '''
 """Nobody's data, on two inputs."""

@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking
-from pages._ui.look import frame, plots, text
+from pages._ui.look import layout, plots, text
 from tests.pages.own import practised
 from tests.pages.test_every_page import PAGES
 
@@ -31,13 +31,13 @@ QUICK = ("kung_curves", "excursion_sets", "attack", "your_data")  # the others: 
     "page", [pytest.param(page, marks=[] if page in QUICK else pytest.mark.full) for page in PAGES]
 )
 def test_every_page_has_a_card_that_is_read_off_its_guarantee_and_names_its_limits(open_page, monkeypatch, page):
-    shown, original = [], frame.guarantee_card
+    shown, original = [], layout.guarantee_card
 
     def noting(guarantee, note=""):
         shown.append(guarantee)
         original(guarantee, note)
 
-    monkeypatch.setattr(frame, "guarantee_card", noting)
+    monkeypatch.setattr(layout, "guarantee_card", noting)
     cards = read_cards(practised(open_page) if page == "your_data" else open_page(page))
     assert cards
     for card, guarantee in zip(cards, shown, strict=True):
@@ -64,7 +64,7 @@ def test_a_formula_without_proof_is_no_promise():
     hall = Cloaking(
         kernel=EQ(), noise_variance=1.0, epsilon=50.0, delta=0.01, calibration="hall", unproven=True
     ).guarantee
-    rows = dict(frame.guarantee_rows(hall))
+    rows = dict(layout.guarantee_rows(hall))
     assert rows["Promise"].startswith("claimed: ε = 50")
     assert rows["How sure"].startswith("not established: the formula is not proven at ε = 50")
     assert "ε = 153" in rows["How sure"]  # epsilon_of(0.065105, 0.01)

@@ -324,7 +324,7 @@ def test_the_spread_of_prices_is_that_of_the_release(seen):
     table = app.dataframe[0].value
     result = computed.run(usual("london_hexes"), Design("bayes"), OPENING)
     shown = public_cells(result.scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
-    spread = 100 * np.expm1(result.intervals.scatter[shown])
+    spread = 100 * np.expm1(result.intervals.residual_sd[shown])
     np.testing.assert_allclose(table["spread of prices [%]"], spread.round(1))
     assert "Spread of prices" in page_text(app)
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages._ui.look import frame, plots, tables
+from pages._ui.look import layout, plots, tables
 from pages._ui.look.plots import band, finish
 
 
@@ -84,11 +84,11 @@ def test_figures_at_the_same_places_have_one_table_and_all_of_it_may_be_marked()
 
 def test_a_file_with_true_data_is_named_so(monkeypatch):
     named = []
-    monkeypatch.setattr(frame.st, "download_button", lambda label, data, name, *_, **__: named.append(name))
-    monkeypatch.setattr(frame.pictures, "table", lambda *_: None)
-    frame.table(pd.DataFrame({"x": [1]}), "curves")
-    frame.table(pd.DataFrame({"people (not private)": [1]}), "curves")
-    frame.table(pd.DataFrame({"x": [1]}), "curves", true_data=True)
+    monkeypatch.setattr(layout.st, "download_button", lambda label, data, name, *_, **__: named.append(name))
+    monkeypatch.setattr(layout.pictures, "table", lambda *_: None)
+    layout.table(pd.DataFrame({"x": [1]}), "curves")
+    layout.table(pd.DataFrame({"people (not private)": [1]}), "curves")
+    layout.table(pd.DataFrame({"x": [1]}), "curves", true_data=True)
     assert named == ["curves.csv", "curves-with-true-data.csv", "curves-with-true-data.csv"]
 
 

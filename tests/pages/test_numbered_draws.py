@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from datasets import london_hexes
-from dpgp_core.figures.sheet import Drawing, Panel, inline
+from dpgp_core.figures.export import Drawing, Panel, inline
 from pages._ui.cloaking import computed
 from pages._ui.cloaking.cells import LAYERS
 from pages._ui.excursion import compute as excursion

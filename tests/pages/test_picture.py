@@ -14,8 +14,8 @@ import plotly.graph_objects as go
 import pytest
 from matplotlib.figure import Figure
 
-from dpgp_core.figures import sheet
-from dpgp_core.figures.sheet import SHAPES
+from dpgp_core.figures import export
+from dpgp_core.figures.export import SHAPES
 from pages._ui.cloaking import cells, computed, figures
 from pages._ui.compare import compute as compare
 from pages._ui.compare import view as compared
@@ -42,7 +42,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def published(public, shape=SHAPES[0], link=LINK):
     drawn = redrawn.of_figure(public.figure())
-    return sheet.written(words.publishable(public.about, link, DAY), drawn, shape).decode()
+    return export.written(words.publishable(public.about, link, DAY), drawn, shape).decode()
 
 
 def kung():
@@ -91,7 +91,7 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
         "its noise can be reproduced",
     ):
         assert wanted in said, wanted
-    assert sheet.STAMP not in said
+    assert export.STAMP not in said
     for x, y in re.findall(r'<text [^>]*x="([\d.-]+)" y="([\d.-]+)"', svg):
         assert 0 <= float(x) <= shape.width
         assert 0 <= float(y) <= shape.height
@@ -138,7 +138,7 @@ def test_no_true_point_is_among_the_points_of_the_published_curve():
             redrawn.draw(figure, ax, named=False)
             true.append(ax)
 
-        svg = sheet.written(sheet.Sheet(title="Points"), sheet.drawing(drawn)).decode()
+        svg = export.written(export.ExportText(title="Points"), export.drawing(drawn)).decode()
         [ax] = true
         places = places_in(svg) * [1, -1] + [0, 900]  # from the lower edge
         points = np.column_stack([result.dataset.X[:, 0], result.dataset.y])
@@ -160,7 +160,7 @@ def map_of(result, kind, overlay):
     table = cells.cell_table(result, overlay)
     layer = cells.layer_of(kind, table)
     drawn = redrawn.of_map(table[layer.columns], layer, look_maps.boroughs())
-    return sheet.written(sheet.Sheet(title="Map"), drawn)
+    return export.written(export.ExportText(title="Map"), drawn)
 
 
 @pytest.mark.parametrize("kind", ["private", "noise", "interval"])
@@ -182,7 +182,7 @@ def test_a_map_of_true_prices_has_nothing_to_publish(open_page, monkeypatch):
     layer = cells.layer_of("truth", cells.cell_table(result, True))
     assert not layer.private
     with pytest.raises(ValueError, match="nothing of this figure may be published"):
-        pictures.written(pictures.Drawn(sheet.drawing(lambda ax: None), "said"), HEADLINE, True, SHAPES[0], LINK)
+        pictures.written(pictures.Drawn(export.drawing(lambda ax: None), "said"), HEADLINE, True, SHAPES[0], LINK)
 
 
 def test_the_published_paths_know_no_truth():
@@ -191,7 +191,7 @@ def test_the_published_paths_know_no_truth():
     other = replace(explored, truth=explored.truth[::-1] + 1)
     for make in (exceeded.curve, exceeded.sets):
         one, two = (
-            sheet.written(sheet.Sheet(title="Paths"), redrawn.of_figure(make(Findings(each, None))))
+            export.written(export.ExportText(title="Paths"), redrawn.of_figure(make(Findings(each, None))))
             for each in (explored, other)
         )
         assert one == two
@@ -221,8 +221,8 @@ def test_a_published_release_of_compare_knows_no_truth():
 def test_the_screen_is_stamped_across():
     result = kung()
     drawn = redrawn.of_figure(figures.curves(result, True))
-    svg = sheet.written(words.on_screen(HEADLINE, "said", LINK, DAY), drawn).decode()
-    assert said_in(svg).count(sheet.STAMP) == 3
+    svg = export.written(words.on_screen(HEADLINE, "said", LINK, DAY), drawn).decode()
+    assert said_in(svg).count(export.STAMP) == 3
     assert ET.fromstring(svg).find(f"{SVG}title").text == "At epsilon = 1 the error is 9.3 cm"
     markers = re.findall(r'<use [^>]*style="[^"]*stroke: #7f7f7f', svg)
     assert len(markers) == result.dataset.n

@@ -155,13 +155,13 @@ def test_what_is_recommended_is_the_least_epsilon_whose_error_is_near():
 def test_every_epsilon_stands_with_its_own_error_and_its_own_disclosure():
     """The error of what is set stood beside the epsilon that is recommended."""
     chosen = replace(settings.untouched(Decision), epsilon=1)
-    said = decision.lead(chosen, COST, "a height")
+    said = decision.headline(chosen, COST, "a height")
     assert "Recommended: ε = 0.5 (error 6.2 cm)." in said
     assert "You have set ε = 1 (error 5.5 cm)." in said
     assert "At ε = 1, someone who thought a fact **1 %** likely can come to think it **2.7 %** likely" in said
     assert "At the recommended ε = 0.5 it is **1.7 %**." in said  # odds 1 : 99 times exp(0.5)
     assert "predicts a height with a typical error of **5.5 cm**" in said
-    as_recommended = decision.lead(replace(chosen, epsilon=0.5), COST, "a height")
+    as_recommended = decision.headline(replace(chosen, epsilon=0.5), COST, "a height")
     assert "You have set it." in as_recommended
     assert "At the recommended" not in as_recommended
 

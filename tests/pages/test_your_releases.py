@@ -360,7 +360,7 @@ def test_bounds_off_their_scale_are_never_called_publishable(open_page):
     app = buying(open_page, bounds_unit=1e-12)
     assert not [each for each in app.number_input if "smaller one costs nothing" in each.help]
     app = press(app, "Make release 1")
-    [warning] = [each.value for each in app.warning if "None of the 9 values is of use" in each.value]
+    [warning] = [each.value for each in app.warning if "None of the 9 values is useful" in each.value]
     assert "give a smallest size larger than 1e-12, or declare bounds" in warning
     assert "may be published" not in warning
     assert not app.success

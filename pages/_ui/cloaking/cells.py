@@ -88,8 +88,8 @@ def cell_table(result: Result, overlay: bool) -> pd.DataFrame:
     assert result.intervals.noise is not None
     frame[_NOISE] = _factor_of(result.intervals.noise)
     frame[_WIDTH] = _factor_of(result.intervals.curve.half)
-    if result.intervals.scatter is not None:
-        frame[_PEOPLE] = (100 * np.expm1(result.intervals.scatter)).round(1)
+    if result.intervals.residual_sd is not None:
+        frame[_PEOPLE] = (100 * np.expm1(result.intervals.residual_sd)).round(1)
     if overlay:
         frame[LAYERS["fit"].column] = np.exp(result.nonprivate).round(-3)
         frame[LAYERS["truth"].column] = np.exp(truth).round()
@@ -134,7 +134,7 @@ def _factor_of(half: FloatArray) -> FloatArray:
 TITLE = "Where does privacy blur the map?"
 
 
-def lead(ours: Result, table: pd.DataFrame, errors: HeldOutErrors | None) -> str:
+def headline(ours: Result, table: pd.DataFrame, errors: HeldOutErrors | None) -> str:
     """Return the headline sentences. Errors need true data; without the overlay the sentences are about noise."""
     noise = _borough_values(table, LAYERS["noise"])
     ends = f"Privacy noise is smallest in **{noise.idxmin()}** and largest in **{noise.idxmax()}**."

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation import comparison as baseline
-from dpgp_core.evaluation.comparison import Held, held_out_errors, hold_out
+from dpgp_core.evaluation.comparison import HeldOutFold, held_out_errors, hold_out
 from dpgp_core.evaluation.errors import held_out_rmse
 from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms import CATALOGUE
@@ -44,7 +44,7 @@ BESIDE: Menu[Beside] = menu(
 
 
 def may_stand_beside(chosen: ReleaseSettings) -> list[Beside]:
-    """Return which releases may be shown next to the page's own: Bayes cloaking, unless too slow, and that of 2018."""
+    """Return the releases that may be shown next to the page's own: Bayes cloaking if it is quick, and that of 2018."""
     has_answer = "bayes" in offers.mechanisms(chosen.dataset) and not chosen.design.in_stages
     return ["bayes", "published"] if has_answer else ["published"]
 
@@ -52,8 +52,8 @@ def may_stand_beside(chosen: ReleaseSettings) -> list[Beside]:
 def compared(chosen: ReleaseSettings, beside: Beside) -> tuple[Result, Result | None, HeldOutErrors | None]:
     """Return a release, the one next to it, and the errors of both.
 
-    Errors are computed only with the overlay. If no release is next to it, they are compared with those of the first
-    one that may be. Results of a map know how far privacy noise moves them.
+    Errors are computed only with the overlay. If no other release is shown, they are compared with those of the first
+    one that may be. Results for a map include how far privacy noise moves them.
     """
     settings = chosen.model, chosen.design, chosen.draw
     other = _beside(may_stand_beside(chosen)[0] if beside == "none" else beside, *settings)
@@ -278,12 +278,12 @@ def _likely(budget: Budget) -> list[Budget]:
     ]
 
 
-def _hold(data: Dataset, model: Model, design: Design) -> list[Held]:
+def _hold(data: Dataset, model: Model, design: Design) -> list[HeldOutFold]:
     """Return plans for each fold. They do not depend on the budget."""
     return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
 
 
-def _errors(held: list[Held], model: Model, design: Design, draw: Draw) -> FloatArray:
+def _errors(held: list[HeldOutFold], model: Model, design: Design, draw: Draw) -> FloatArray:
     draws = CATALOGUE[design.mechanism].simulated
     return held_out_errors(mechanism_of(model, design, draw), held, draws, SEED)
 

@@ -1,4 +1,4 @@
-"""The directions of M in which noise that is added once goes: along the curve, on the map, and as animations."""
+"""Directions of noise that is added once (eigenvectors of M): along a curve, on a map, and as animations."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import streamlit as st
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
-from dpgp_core.figures.sheet import Panel
+from dpgp_core.figures.export import Panel
 from dpgp_core.linalg import dense_of
 from pages._ui.cloaking import cells, computed, variants, words
 from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
-from pages._ui.look import frame, pictures, redrawn, settings, text
+from pages._ui.look import layout, pictures, redrawn, settings, text
 from pages._ui.look import maps as look_maps
 from pages._ui.look.about import About, of_inputs
 from pages._ui.look.controls import HERE, Switch
@@ -191,7 +191,7 @@ def show_curves(result: Result) -> None:
     pictures.chart(motion, "moving", alt, as_it_is(motion, _about(result, alt)), caption=_MOTION)
     variants.player({"moving": motion}, above, "A moving picture", FRAMES, _SECONDS)
     with st.expander("Table of the directions"):
-        frame.table(table(directions, result), "directions", _NOTE)
+        layout.table(table(directions, result), "directions", _NOTE)
 
 
 def _about(result: Result, alt: str) -> About:
@@ -252,4 +252,4 @@ def show_maps(ours: Result) -> None:
     st.html(variants.buttons("A moving map", "One draw"))
     pictures.moving_map(labels, layer, np.exp(frames), "moving_map", alt, _about(result, alt), of=of)
     with st.expander("Table of the directions"):
-        frame.table(table(directions, result), "directions_table", _NOTE)
+        layout.table(table(directions, result), "directions_table", _NOTE)

@@ -220,7 +220,7 @@ def question(data: Dataset) -> str:
     return f"What does privacy do to a {'growth ' if data.y_name == 'height' else ''}curve?"
 
 
-def lead(ours: Result, errors: HeldOutErrors | None) -> str:
+def headline(ours: Result, errors: HeldOutErrors | None) -> str:
     """Return the headline sentences. Without the overlay no error may be shown, and they say how uncertain a release
     is.
     """
@@ -270,7 +270,7 @@ def _show_growth(
 
 def _growth_alt(source: str, result: Result) -> str:
     names = {"what": result.dataset.y_name, "x": result.dataset.x_names[0]}
-    spread = _DECLARED if result.intervals.scatter is None else _MEASURED
+    spread = _DECLARED if result.intervals.residual_sd is None else _MEASURED
     return f"{_ALT.format(source=source, **names)} {spread.format(**names)}"
 
 

@@ -94,13 +94,13 @@ class Intervals:
         curve: intervals for the latent curve.
         noise: half-width (P,) of the interval for the curve that the same outputs give without noise; None if it
             differs between releases.
-        scatter: residual standard deviation about the first curve (P,); None if it is not measured.
+        residual_sd: residual standard deviation about the first curve (P,); None if it is not measured.
     """
 
     output: Ends
     curve: Ends
     noise: FloatArray | None = None
-    scatter: FloatArray | None = None
+    residual_sd: FloatArray | None = None
 
     @classmethod
     def about(cls, samples: FloatArray, output: FloatArray, curve: FloatArray, noise: FloatArray) -> Intervals:

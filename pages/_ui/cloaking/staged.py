@@ -82,7 +82,7 @@ def curves(
     """Return released curves (draws, P) and their intervals, read with a model among others."""
     uncertainty = read(dataset, scene.X_test, [each.measured for each in numbers], budget, model, progress)
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
-    return uncertainty.values, Intervals(*ends, scatter=uncertainty.scatter[0])
+    return uncertainty.values, Intervals(*ends, residual_sd=uncertainty.residual_sd[0])
 
 
 def _reading(dataset: Dataset, filtered: Filter, measured: Measured) -> ReleaseReading:
@@ -104,7 +104,7 @@ def noise_half(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _
     return np.asarray(ndtri((1 + LEVEL) / 2) * dataset.y_scale * sd)
 
 
-NOTHING_HIDDEN, _DELTA = 1000.0, 1e-5  # budget at which privacy noise is too small to see
+LARGE_EPSILON, _DELTA = 1000.0, 1e-5  # budget at which privacy noise is too small to see
 LEVELS = (1, *CENTILES[:1], 5, 10, 15, *range(20, 85, 5), 85, 90, 95, *CENTILES[-1:], 99)
 
 
@@ -145,7 +145,7 @@ def released(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _dr
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
     """Return the centiles from the same mixture of models without privacy noise. They are not private."""
     X = scene.X_test[scene.grid]
-    mechanism = BayesCloaking(epsilon=NOTHING_HIDDEN, delta=_DELTA)
+    mechanism = BayesCloaking(epsilon=LARGE_EPSILON, delta=_DELTA)
     plan = mechanism.plan_for(dataset, X)
     return _of(X, mechanism.measure(plan, dataset, X, np.random.default_rng(0), mean=False).uncertainty)
 

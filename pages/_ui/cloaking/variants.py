@@ -14,13 +14,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from datasets import exhibit
-from dpgp_core.figures.sheet import Draw, Panel
+from dpgp_core.figures.export import Draw, Panel
 from pages._ui import session
 from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import at_records
-from pages._ui.look import frame, pictures, pin, redrawn, settings, text
+from pages._ui.look import layout, pictures, pin, redrawn, settings, text
 from pages._ui.look import maps as look_maps
 from pages._ui.look.controls import HERE, Menu, Switch, menu
 from pages._ui.look.maps import Layer
@@ -43,7 +43,7 @@ def show_pinned(page: str, pinned: Result | None, ours: Result, overlay: bool) -
     """
     if pinned is not None:
         st.markdown(pin.differences())
-        frame.metrics(metrics(pinned, ours, overlay), "pinned")
+        layout.metrics(metrics(pinned, ours, overlay), "pinned")
     pin.buttons(page)
 
 
@@ -165,7 +165,7 @@ def play(charts: Mapping[str, go.Figure], above: DeltaGenerator) -> None:
     st.button(f"Play {MANY} releases", icon=":material/play_circle:", on_click=session.move, args=({"draws": MANY},))
 
 
-PLAY = Switch("play", f"Play {MANY} releases", section=HERE, width="content", looks=True)
+PLAY = Switch("play", f"Play {MANY} releases", section=HERE, width="content", display_only=True)
 
 
 class MapView(NamedTuple):
@@ -186,7 +186,7 @@ def map_view(chosen: ReleaseSettings, above: DeltaGenerator, below: DeltaGenerat
     with below, st.container(**row, key="map_row_below"):
         beside = settings.value_of(computed.BESIDE.among(["none", *computed.may_stand_beside(chosen)]))
         plays = settings.value_of(PLAY)
-        frame.epsilon_here()
+        layout.epsilon_here()
     return MapView(kind, beside, plays)
 
 
@@ -194,7 +194,7 @@ def curve_view(chosen: ReleaseSettings) -> computed.Beside:
     """Draw the row above the curves, which chooses the release next to the page's own."""
     with st.container(horizontal=True, vertical_alignment="center", key="curve_row"):
         beside = settings.value_of(computed.BESIDE.among([*computed.may_stand_beside(chosen), "none"]))
-        frame.epsilon_here()
+        layout.epsilon_here()
     return beside
 
 

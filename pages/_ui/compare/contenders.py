@@ -25,7 +25,7 @@ from dpgp_core.evaluation.comparison import (
     with_epsilon,
 )
 from dpgp_core.evaluation.errors import epsilon_for_error
-from dpgp_core.evaluation.limits import Limits, Reached, limits, reached
+from dpgp_core.evaluation.limits import Limits, SimulatedError, limits, simulated_error
 from dpgp_core.evaluation.peers import best_by_oracle, settings
 from dpgp_core.kernels import Stationary
 from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
@@ -291,8 +291,8 @@ def scale_of(dataset: Dataset) -> Scale:
 
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
-WORLDS = 40
-WORLDS_SEED = 11
+DATA_SETS = 40
+DATA_SETS_SEED = 11
 LIMITS_GAP = 1e-2  # relative accuracy of the convex problems that give the limits
 OUTSIDE = 0.01  # share of outputs under the prior that are beyond the bounds and clipped
 
@@ -323,7 +323,7 @@ def prior_of(dataset: Dataset, model: Model) -> tuple[Stationary, float, float]:
     return replace(model.build(), variance=variance), model.noise * variance, half
 
 
-Bounds = tuple[Limits, Reached]
+Bounds = tuple[Limits, SimulatedError]
 
 
 def possible(bounds: Sequence[Bounds], y_scale: float) -> Possible:
@@ -355,7 +355,7 @@ def _possible_at(dataset: Dataset, model: Model, delta: float, epsilon: float) -
     (kernel, noise, half), X = prior_of(dataset, model), dataset.X
     mu = 1 / noise_multiplier(epsilon, delta)
     bound = limits(kernel, noise, X, X, mu=mu, output_range=2 * half, gap=LIMITS_GAP)
-    simulated = reached(
+    simulated = simulated_error(
         kernel,
         noise,
         X,
@@ -364,8 +364,8 @@ def _possible_at(dataset: Dataset, model: Model, delta: float, epsilon: float) -
         delta=delta,
         x_box=dataset.x_box,
         half_range=half,
-        worlds=WORLDS,
-        seed=WORLDS_SEED,
+        data_sets=DATA_SETS,
+        seed=DATA_SETS_SEED,
         gap=BayesCloaking.gap,
     )
     return bound, simulated
@@ -404,13 +404,14 @@ def figure(bounds: Possible, scale: Scale) -> go.Figure:
 def caption() -> str:
     """Return the caption of the limits: the prior, and the mechanisms for which each line is proven."""
     return (
-        "The expected error of the curve where people are, on average over worlds drawn from the sidebar's prior. It "
-        "is not the error on people left out. The worlds are scaled so that the bounds hold all outputs but "
-        f"{text.percent(OUTSIDE)}. **Green**: proven for every mechanism that protects an output as Gaussian noise of "
-        "this ε and δ does (μ-GDP). **Dashed**: proven for fixed linear maps with Gaussian noise. Stages that look "
-        "closer each time are no such map, and may pass it. "
-        f"**Orange**: Bayes cloaking in {WORLDS} simulated worlds, ± 2 standard errors. It is told the prior, and "
-        "mixes it with others all the same."
+        "The expected error of the curve at the records, averaged over data sets that are simulated from the "
+        "sidebar's prior. It is not the error on people left out. The prior is scaled so that "
+        f"{text.percent(OUTSIDE)} of the simulated outputs lie beyond the bounds. **Green**: proven for every "
+        "mechanism that protects an output as Gaussian noise of this ε and δ does (μ-GDP). **Dashed**: "
+        "proven for fixed linear maps with Gaussian noise. A method that measures in stages is not such a map, and its "
+        "error may be smaller. "
+        f"**Orange**: Bayes cloaking on {DATA_SETS} simulated data sets, ± 2 standard errors. It averages over this "
+        "prior and other models."
     )
 
 

@@ -29,7 +29,7 @@ from pages._ui.compare.contenders import (
 )
 from pages._ui.left_out import FOLDS, without_privacy
 from pages._ui.look import about as pictured
-from pages._ui.look import frame, offers, pictures, pin, settings
+from pages._ui.look import layout, offers, pictures, pin, settings
 from pages._ui.look.controls import HERE, Number, Slider, Switch, menu
 from pages._ui.look.offers import of_datasets, whole
 from pages._ui.look.pictures import Public
@@ -70,14 +70,14 @@ RELEASE_OF = menu(
     {_NONE: "None", **{name: entry.title for name, entry in CONTENDERS.items()}},
     help="Or click a point of its curve.",
     section="One release",
-    looks=True,
+    display_only=True,
 )
 LIMITS = Switch(
     "limits",
     "Draw the limits",
     help="Simulated for these settings, some ten seconds. Reads no output.",
     section=HERE,
-    looks=True,
+    display_only=True,
 )
 
 
@@ -169,7 +169,8 @@ _HEIGHT = 520  # px
 
 def _line(name: str) -> dict[str, str]:
     entry = CONTENDERS[name]
-    return {"color": _OWN.get(name, _COLOURS[entry.look[0]]), "dash": "solid" if name in _OWN else entry.look[1]}
+    role, dash = entry.line_style
+    return {"color": _OWN.get(name, _COLOURS[role]), "dash": "solid" if name in _OWN else dash}
 
 
 def _short(name: str) -> str:
@@ -341,11 +342,11 @@ def growing(contest: Contest, epsilon: float, target: float) -> Compared:
     compute.foresee(contest, names, epsilon)
     so_far = compute.compared(contest, epsilon, target, {})
     done = so_far.curves  # filled as curves become available
-    with frame.growing() as fresh:
+    with layout.growing() as fresh:
 
         def show(name: str, folds: int) -> None:
             with fresh():
-                frame.heading_so_far(QUESTION, words.so_far(so_far, name, folds, len(names)))
+                layout.heading_so_far(QUESTION, words.so_far(so_far, name, folds, len(names)))
                 pictures.chart(errors(so_far), f"so_far_{name}_{folds}", words.SO_FAR)
 
         for number, name in enumerate(names, 1):

@@ -85,7 +85,7 @@ def ranking(compared: Compared) -> list[Ranked]:
     return sorted(ranked, key=lambda each: each.error)
 
 
-def lead(compared: Compared) -> str:
+def headline(compared: Compared) -> str:
     """Return the headline once all curves are computed: the best method, and the epsilon for the target."""
     best = ranking(compared)[0]
     return (

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty
-from dpgp_core.bayes.model import Model, across_levels
+from dpgp_core.bayes.model import Model, across_groups
 from dpgp_core.bayes.periodic import with_periodic_component
 from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.tuning import TUNING
@@ -149,7 +149,7 @@ def filtered(
     """
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
-    models = across_levels(models_of(kernel, shares_of(statistics.x_box), half), statistics.x_box)
+    models = across_groups(models_of(kernel, shares_of(statistics.x_box), half), statistics.x_box)
     if isinstance(statistics, CellStatistics):
         models = with_periodic_component(models, statistics.x_box, statistics.periods)
     predicted = read(statistics, models).at(X_test)

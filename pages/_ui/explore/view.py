@@ -22,7 +22,7 @@ from pages._ui.explore.figures import candidates, difference, lengthscales, pict
 from pages._ui.explore.posterior import NOISES, SHARES
 from pages._ui.explore.statistic import POINTS, ExampleDraw, Refit
 from pages._ui.look import about as described
-from pages._ui.look import frame, pictures, tables
+from pages._ui.look import layout, pictures, tables
 from pages._ui.look.about import About
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.plots import axis
@@ -346,7 +346,7 @@ def lengthscales_pictured(chosen: Chosen) -> None:
     numbers = tables.of_figure(drawn)
     seen = "How probable each lengthscale is after the release; before, all were equally probable."
     _chart(chosen, drawn, "explored_lengthscales", lengthscale_alt(chosen), numbers, seen)
-    frame.table(numbers, "explored_likely")
+    layout.table(numbers, "explored_likely")
 
 
 _LEVEL = 0.95  # confidence level of the interval in the title of a picture

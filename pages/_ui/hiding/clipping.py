@@ -14,7 +14,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.by_hand import Above, ClipError, clip_error
 from pages._ui.hiding import steps
-from pages._ui.look import frame, text
+from pages._ui.look import layout, text
 from pages._ui.look.about import of_theory
 from pages._ui.look.controls import HERE, Slider
 from pages._ui.look.plots import PRIVATE, RISK, finish
@@ -75,14 +75,14 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     clip = Clip(*map(float, steps.beside(*SLIDERS)))
     clipped, least = errors(clip, draw), best(clip, draw)
     with top:
-        frame.heading(steps.TITLE, lead(clip, clipped))
+        layout.heading(steps.TITLE, headline(clip, clipped))
     with container:
-        steps.chart(figure(clipped), "clip", of_theory(ALT, finding=lead(clip, clipped)), caption=CAPTION)
+        steps.chart(figure(clipped), "clip", of_theory(ALT, finding=headline(clip, clipped)), caption=CAPTION)
     rows = [
         Metric(f"Error, {kind}", f"{text.number(each.error)} points", f"least at a clip of {least[kind]:g} %", _HELP)
         for kind, each in clipped.items()
     ]
-    frame.metrics(rows, "clip")
+    layout.metrics(rows, "clip")
 
 
 _HELP = "Error of the mean: bias and privacy noise together. The spread of people adds to it, whatever the clip."
@@ -105,7 +105,7 @@ def _points(value: float) -> str:
     return text.number(value) if value >= 0.05 else "0"
 
 
-def lead(clip: Clip, clipped: dict[str, ClipError]) -> str:
+def headline(clip: Clip, clipped: dict[str, ClipError]) -> str:
     """Return the headline: the benefit and the cost of clipping."""
     low, high = clip.ends
     bias = {kind: _points(abs(each.bias)) for kind, each in clipped.items()}

@@ -19,7 +19,7 @@ from pages._ui.cloaking import staged, variants
 from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Numbers
 from pages._ui.hiding import steps
-from pages._ui.look import frame, settings, tables, text
+from pages._ui.look import layout, settings, tables, text
 from pages._ui.look.about import About, of_release
 from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, draw_line, faded, finish, named, ticked
@@ -192,7 +192,7 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     data, budget = cached.dataset(dataset), Budget(dataset, draw.epsilon, draw.delta)
     measured = measured_at(budget)
     with top:
-        frame.heading(steps.TITLE, answer(measured, data))
+        layout.heading(steps.TITLE, answer(measured, data))
     stage = min(settings.value_of(_STAGE), len(measured.strategies))
     player = st.container()
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))
@@ -208,11 +208,11 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
         _SECONDS,
         still="The first",
     )
-    frame.metrics(metrics(measured, data.y_unit), "measured")
+    layout.metrics(metrics(measured, data.y_unit), "measured")
     if settings.value_of(_MORE):
         _against_epsilon(data, measured)
     with st.expander("Table of the weights"):
-        frame.table(numbers, f"{dataset}_B_stage_{stage}", CHOSEN)
+        layout.table(numbers, f"{dataset}_B_stage_{stage}", CHOSEN)
     st.caption(f"Simulated release {NUMBER}. Another one plans its later stages differently.")
 
 

@@ -17,7 +17,7 @@ from pages._ui import session
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, tables, text
+from pages._ui.look import layout, pictures, tables, text
 from pages._ui.look.controls import HERE, Number, Range
 from pages._ui.look.plots import (
     HEIGHT,
@@ -116,7 +116,7 @@ def show(result: Result, overlay: bool) -> None:
     if not overlay:
         st.caption("This part shows true data: switch “True data shown” on in the sidebar to see it.")
         return
-    frame.overlay_banner()
+    layout.overlay_banner()
     moved = move(result, controls(data, name))
     of = moved.settings
     st.markdown(answer(moved, data))
@@ -127,9 +127,9 @@ def show(result: Result, overlay: bool) -> None:
         pictures.clickable(picture, CHART, CURVES_ALT, _CLICK, lambda: _take_click(name), numbers, caption=_BAND)
     with right:
         pictures.chart(sizes, "move_noise", NOISE_ALT, numbers=numbers, caption=_SIZES)
-    frame.metrics(metrics(moved, data), "person")
+    layout.metrics(metrics(moved, data), "person")
     with st.expander("Table of the move"):
-        frame.table(numbers, f"{name}_one_person")
+        layout.table(numbers, f"{name}_one_person")
 
 
 def controls(data: Dataset, name: str) -> Choice:

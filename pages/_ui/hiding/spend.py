@@ -15,11 +15,11 @@ from dpgp_core.evaluation.by_hand import local_sums, simulate_data_set
 from dpgp_core.evaluation.limits import limits, risk_model
 from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
-from dpgp_core.strategies.bayes import bayes
+from dpgp_core.strategies.bayes import optimal_strategy
 from dpgp_core.table import Dataset
 from pages._ui import session
 from pages._ui.hiding import steps
-from pages._ui.look import frame, pictures, text
+from pages._ui.look import layout, pictures, text
 from pages._ui.look.controls import HERE, Slider, Words
 from pages._ui.look.plots import (
     GUARANTEE,
@@ -88,7 +88,7 @@ def spend(data: Dataset, spending: Spending) -> Spent:
     span, mu = data.output_range / scale, 1 / noise_multiplier(spending.epsilon, spending.delta)
     t = (span / mu) ** 2
     hand = local_sums(data.X, np.array(spending.positions).reshape(-1, 1), spending.width)
-    plan = bayes([risk_model(kernel, NOISE, data.X, data.X)], t, gap=GAP)
+    plan = optimal_strategy([risk_model(kernel, NOISE, data.X, data.X)], t, gap=GAP)
     y, f = simulate_data_set(kernel, NOISE, data.X, grid, np.random.default_rng(spending.seed))
     y = np.clip(y, -span / 2, span / 2)
     means, deviations, errors = [], [], []
@@ -158,11 +158,11 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     spending = Spending(positions, width, draw.epsilon, draw.delta, draw.seed)
     spent = cached.value("Measuring by hand", spend, spending, given=(data,))
     with top:
-        frame.heading(steps.TITLE, lead(spending, spent, data))
+        layout.heading(steps.TITLE, headline(spending, spent, data))
     with container:
         picture = cached.drawn(figure, spent, spending, data, of=spending)
         pictures.clickable(picture, CHART, _ALT, _CLICK, lambda: _take(positions))
-    frame.metrics(metrics(spent, data), "spend")
+    layout.metrics(metrics(spent, data), "spend")
 
 
 def controls(data: Dataset) -> tuple[Words, Slider[int]]:
@@ -186,7 +186,7 @@ def _take(positions: tuple[float, ...]) -> None:
         session.move({_KEY: toggled(positions, float(at[0]))})
 
 
-def lead(spending: Spending, spent: Spent, data: Dataset) -> str:
+def headline(spending: Spending, spent: Spent, data: Dataset) -> str:
     """Return the headline: the error of the visitor's sums, compared with the best."""
     yours, best = (f"{text.number(error)} {data.y_unit}" for error in spent.errors)
     many = len(spending.positions)

@@ -24,7 +24,7 @@ from dpgp_core.strategies.noise_design import design_noise
 from pages._ui.cloaking import computed, directions, figures, words
 from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
-from pages._ui.look import frame, settings, text
+from pages._ui.look import layout, settings, text
 from pages._ui.look.about import of_inputs, of_theory
 from pages._ui.look.controls import HERE, Range, Switch
 from pages._ui.look.plots import NON_PRIVATE, OTHER, PRIVATE, TRUTH, draw_line, finish, named_lines
@@ -175,7 +175,7 @@ _ONE_LINE = "One person moves both predictions along one line."
 _ELLIPSES = "Cloaking noise just covers both lines. Noise in all directions hides no more."
 
 
-def lead(points: TwoPoints) -> str:
+def headline(points: TwoPoints) -> str:
     """Return the headline sentences."""
     share = float(np.trace(points.cloaking) / np.trace(points.prior))
     return (
@@ -190,12 +190,12 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     with st.expander("Move the two groups", icon=":material/tune:"):
         points = build(_sliders())
     with top:
-        frame.heading(steps.TITLE, lead(points))
+        layout.heading(steps.TITLE, headline(points))
     with container:
         _pictures(points, draw, covered)
-        frame.metrics(_noises(points, draw) if covered else _moves(points), "two")
+        layout.metrics(_noises(points, draw) if covered else _moves(points), "two")
         with st.expander("Table of the moves"):
-            frame.table(points_table(points), "two_people")
+            layout.table(points_table(points), "two_people")
     n = cached.dataset(chosen.model.dataset).n
     if settings.value_of(Switch("everybody", f"The same with {n} people", section=HERE)):
         result = computed.run(chosen.model, chosen.design, draw)
@@ -252,18 +252,18 @@ def _pictures(points: TwoPoints, draw: Draw, covered: bool) -> None:
     )
     with left:
         picture = cached.drawn(curves_figure, points, draw, covered)
-        steps.chart(picture, "two_curves", of_theory(alt, finding=lead(points)), caption=caption)
+        steps.chart(picture, "two_curves", of_theory(alt, finding=headline(points)), caption=caption)
     with right:
         plane = cached.drawn(plane_figure, points, covered)
         alt, caption = (_ELLIPSES, "Cloaking noise just covers both lines.") if covered else (_LINES, _ONE_LINE)
-        steps.chart(plane, "two_plane", of_theory(alt, finding=lead(points)), caption=caption)
+        steps.chart(plane, "two_plane", of_theory(alt, finding=headline(points)), caption=caption)
 
 
 def _everybody(result: Result) -> None:
     """Draw the noise for a data set: its shape, the records that determine it, and its certificate."""
     st.header(f"The same with {result.dataset.n} people")
     st.markdown(words.cloaking_answer(result))
-    frame.metrics(words.certificate(result))
+    layout.metrics(words.certificate(result))
     left, right = st.columns(2)
     with left:
         st.subheader("C: who moves which prediction")
@@ -280,9 +280,9 @@ def _everybody(result: Result) -> None:
     values, how = st.tabs(["Table", "How it is computed"])
     with values:
         name = result.model.dataset
-        frame.table(numbers, f"{name}_lambda", "Inputs only: C, λ and M are public.")
+        layout.table(numbers, f"{name}_lambda", "Inputs only: C, λ and M are public.")
     with how:
-        frame.steps(words.explain(result))
+        layout.steps(words.explain(result))
 
 
 def _of_inputs(

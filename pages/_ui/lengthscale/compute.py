@@ -181,7 +181,7 @@ class WithoutChoice(NamedTuple):
     without: float
 
 
-def lead(choice: Choice, unchosen: WithoutChoice) -> str:
+def headline(choice: Choice, unchosen: WithoutChoice) -> str:
     """Return the headline sentences."""
     error = "is being computed" if unchosen.bayes is None else f"is {choice.with_unit(unchosen.bayes)}"
     return (

@@ -18,7 +18,7 @@ from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui import session
 from pages._ui.lengthscale import compute
 from pages._ui.lengthscale.compute import Budgets, Choice, Grid, WithoutChoice, label
-from pages._ui.look import frame, offers, pictures, text
+from pages._ui.look import layout, offers, pictures, text
 from pages._ui.look.controls import SIDE, Menu, Slider, menu
 from pages._ui.look.offers import EPSILONS, lengthscale_key, of_datasets
 from pages._ui.look.plots import (
@@ -271,12 +271,12 @@ _ROOM = 0.05  # decades that the axis extends beyond the first and last lengthsc
 
 def growing_choice(grid: Grid, budgets: Budgets, question: str) -> Choice:
     """Draw headline and figures of the candidates that are done; return the whole choice."""
-    with frame.growing() as fresh:
+    with layout.growing() as fresh:
         for done, scored in compute.growing(grid):
             choice = Choice(done, budgets, scored)
             if len(done.lengthscales) < len(grid.lengthscales):
                 with fresh():
-                    frame.heading_so_far(question, so_far(choice, grid))
+                    layout.heading_so_far(question, so_far(choice, grid))
                     _show(choice, grid)
     return choice
 

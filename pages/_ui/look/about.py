@@ -8,7 +8,7 @@ from datetime import date
 
 from datasets import DATASETS
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.figures.sheet import STAMP, Sheet, budget_of, promise
+from dpgp_core.figures.export import STAMP, ExportText, budget_of, promise
 from dpgp_core.table import Dataset
 
 
@@ -81,7 +81,7 @@ def first_sentence(words: str) -> str:
     return re.split(r"[.:] (?=[A-Z])", words.replace("**", ""), maxsplit=1)[0].strip().rstrip(".")
 
 
-def publishable(about: About, address: str, day: date) -> Sheet:
+def publishable(about: About, address: str, day: date) -> ExportText:
     """Return the words of a figure that may be published, with its guarantee, source, date and address."""
     foot, subtitle = [about.basis], about.title
     if about.guarantee is not None:
@@ -91,7 +91,7 @@ def publishable(about: About, address: str, day: date) -> Sheet:
     if about.source:
         foot.append(f"Source: {about.source}. Licence: {about.licence or 'not stated'}.")
     captions = tuple(filter(None, (about.release, about.shows)))
-    return Sheet(
+    return ExportText(
         title=first_sentence(about.finding),
         subtitle=subtitle,
         captions=captions,
@@ -100,8 +100,8 @@ def publishable(about: About, address: str, day: date) -> Sheet:
     )
 
 
-def on_screen(title: str, caption: str, address: str, day: date) -> Sheet:
+def on_screen(title: str, caption: str, address: str, day: date) -> ExportText:
     """Return the words of a figure of the screen, which are stamped as not private."""
-    return Sheet(
+    return ExportText(
         title=first_sentence(title), captions=(caption,), foot=(f"{day.isoformat()}.",), link=address, stamp=STAMP
     )

@@ -37,7 +37,7 @@ class Control(ABC, Generic[T]):
         help: help text next to it.
         section: part of the page in which it is drawn.
         disabled: whether it is drawn but cannot be moved.
-        looks: whether it only affects the display, so that it is not part of pinned and compared settings.
+        display_only: whether it only affects the display, so that it is not part of pinned and compared settings.
     """
 
     key: str
@@ -47,7 +47,7 @@ class Control(ABC, Generic[T]):
     help: str | None = None
     section: str = SIDE
     disabled: bool = False
-    looks: bool = False
+    display_only: bool = False
 
     @abstractmethod
     def draw(self) -> T:

@@ -123,7 +123,7 @@ OVERLAY = Switch(
     "True data shown",
     True,
     help="Shows the true data, the curve without privacy, and errors. None of that is private.",
-    looks=True,
+    display_only=True,
 )
 NOISE = Slider(
     "noise",

@@ -17,8 +17,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.figures import sheet
-from dpgp_core.figures.sheet import SHAPES, Draw, Drawing, Kind, Panel, Shape
+from dpgp_core.figures import export
+from dpgp_core.figures.export import SHAPES, Draw, Drawing, Kind, Panel, Shape
 from pages._ui import session
 from pages._ui.look import about as words
 from pages._ui.look import maps, plots, redrawn, settings, tables
@@ -110,10 +110,10 @@ def written(drawn: Drawn, title: str, publish: bool, shape: Shape, address: str,
     """
     day = datetime.now(UTC).date()
     if not publish:
-        return sheet.written(words.on_screen(title, drawn.caption, address, day), drawn.screen, shape, kind)
+        return export.written(words.on_screen(title, drawn.caption, address, day), drawn.screen, shape, kind)
     if drawn.about is None:
         raise ValueError(f"nothing of this figure may be published; take {SCREEN!r}")
-    return sheet.written(words.publishable(drawn.about, address, day), drawn.public or drawn.screen, shape, kind)
+    return export.written(words.publishable(drawn.about, address, day), drawn.public or drawn.screen, shape, kind)
 
 
 _KINDS: dict[str, tuple[Kind, str]] = {
@@ -254,7 +254,7 @@ def _inline(drawing: Drawing, alt: str, key: str, of: Hashable, dark: bool) -> s
     """Return several drawings as SVG for a page, with light text if the page is dark."""
     (width, height), ink = _PANELS, "#e8e8e8" if dark else "#1a1a1a"
     rows = -(-len(drawing.panels) // _ROW)
-    return sheet.inline(drawing, width, height * rows, title=alt, type_=20.0, ink=ink)
+    return export.inline(drawing, width, height * rows, title=alt, type_=20.0, ink=ink)
 
 
 def _caption(key: str, caption: str, numbers: Callable[[], pd.DataFrame], drawn: Callable[[], Drawn]) -> None:

@@ -22,7 +22,7 @@ from dpgp_core.figures.drawing import (
     write_at_end,
     write_legend,
 )
-from dpgp_core.figures.sheet import Drawing, Panel, bitmap, drawing
+from dpgp_core.figures.export import Drawing, Panel, bitmap, drawing
 from dpgp_core.figures.ticks import Mark, marks
 from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, mark_text, mercator, rings
 from pages._ui.look.plots import COLOURS, LINE_NAME, ends_of
@@ -377,7 +377,7 @@ def _handles(traces: Sequence[Any], *, only_bands: bool = False) -> dict[str, An
 
 
 def _colour_of(trace: Any, at: int) -> str:
-    """Return the colour of a trace, which is the figure's ``at``-th."""
+    """Return the colour of a trace, given its position ``at`` in the figure."""
     own = [trace[part].color for part in ("line", "marker") if part in trace]
     return next((colour for colour in own if isinstance(colour, str)), COLOURS[at % len(COLOURS)])
 
@@ -475,7 +475,7 @@ def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Borough
     """Return frames below each other as PNG, each of the same size in px: the hexagons coloured by values.
 
     Args:
-        cells: one row a hexagon.
+        cells: a row for each hexagon.
         layer: how values are coloured.
         frames: values (frames, hexagons).
         around: the boroughs.

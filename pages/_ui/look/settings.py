@@ -189,7 +189,9 @@ def has_control(key: str) -> bool:
 
 def compared() -> dict[str, str]:
     """Return every effective value of this page that does not only affect the display, to be pinned."""
-    return {key: each.written for key, each in CONTROLS.get({}).items() if each.written and not each.control.looks}
+    return {
+        key: each.written for key, each in CONTROLS.get({}).items() if each.written and not each.control.display_only
+    }
 
 
 def address() -> dict[str, str]:

@@ -151,7 +151,7 @@ def contents(draft: Draft) -> None:
 
 
 def _holds(name: str, table: Table) -> Question:
-    """Return the question what an input contains: numbers by default; no default if it does not contain numbers."""
+    """Return the question about what an input contains. The default is numbers, if it contains any."""
     question, column = questions.HOLDS.of(name), table.survey[name]
     return replace(question, default=None) if column.orders and not column.ways else question
 

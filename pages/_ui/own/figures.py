@@ -324,7 +324,7 @@ def values(published: Published) -> pd.DataFrame:
 
 
 def greyed(published: Published) -> Styler:
-    """Return these for the screen: with as many digits as the curve is known to, and useless values in grey."""
+    """Return the table of ``values`` for the screen: only meaningful digits, and useless values in grey."""
     predicted, within, spec = values(published), within_tolerance(published), published.spec
     digits = decimals_within(*(in_per_cent(spec, end) for end in published.curve))
     inputs = list(predicted)[: len(spec.x)]

@@ -1,4 +1,4 @@
-"""Form in which a visitor declares an own table. Only the names of columns are taken from the table."""
+"""Form in which a visitor declares a table. Only the names of columns are taken from the table."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def declared(table: Table, ledger: Ledger) -> ReleaseSpec | None:
     _model(mechanism, choice, draft)
     _budget(ledger.limit, draft, pure=choice.kind.pure)
     # Offered if the residual variance is measured anyway; a rate has none
-    draft.fields["centiles"] = choice.kind.scatter and kind != "yes/no" and questions.CENTILES.ask()
+    draft.fields["centiles"] = choice.kind.measures_dispersion and kind != "yes/no" and questions.CENTILES.ask()
     unit = "share of yes, 0 to 1" if kind == "yes/no" else plain(draft.fields["y_unit"].strip()) or "y"
     within = "a factor" if draft.fields["log"] else f"± [{unit}]"
     label = questions.TOLERANCE.label.format(within)

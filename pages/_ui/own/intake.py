@@ -1,4 +1,4 @@
-"""First step of the page for an own table: the table is uploaded, kept by its session, and forgotten."""
+"""First step of the page for a visitor's table: it is uploaded, kept in its session, and forgotten."""
 
 from __future__ import annotations
 

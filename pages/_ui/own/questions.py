@@ -1,4 +1,4 @@
-"""Questions of the form for an own table, as data: each once, with its label, help, range and default.
+"""Questions of the form for a visitor's table, as data: each once, with its label, help, range and default.
 
 ``{}`` in a question stands for the name of a column.
 """

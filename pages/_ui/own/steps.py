@@ -13,7 +13,7 @@ import streamlit as st
 
 from dpgp_core.accounting.ledger import BudgetExceeded, MixedRows
 from dpgp_core.arrays import FloatArray
-from dpgp_core.release import Published, ReleaseSpec, foreseen
+from dpgp_core.release import Published, ReleaseSpec, expected_half_widths
 from dpgp_core.release.check import CARD
 from dpgp_core.release.json_text import guarantee_from_object, read_object, spec_from_object
 from dpgp_core.release.private_table import large_delta, probably_wrong, to_owner
@@ -108,7 +108,7 @@ def show_plan(prepared: Prepared) -> None:
     with st.expander("What would other budgets give?"):
         if st.button("Work it out: costs nothing, reads no output"):
             doing = "Working out other budgets"
-            OWN_OUTLOOK.put((spec, cached.of_one_session(doing, foreseen, prepared.plan, OUTLOOK)))
+            OWN_OUTLOOK.put((spec, cached.of_one_session(doing, expected_half_widths, prepared.plan, OUTLOOK)))
         widths = OWN_OUTLOOK.of(spec)
         if widths is None:
             return

@@ -40,7 +40,7 @@ MOST_WORDS = 20  # largest number of words of a column that are offered as categ
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """An own table, or one to practise with.
+    """A visitor's table, or one to practise with.
 
     Attributes:
         name: name of a practice table; "" for a visitor's table, whose name stays in the browser.

@@ -1,4 +1,4 @@
-"""Lines of Python for the pages that show a release: a curve, a map, questions to it, and an own table."""
+"""Lines of Python for the pages that show a release: a curve, a map, questions to it, and a visitor's table."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ TABLE = "table.csv"
 
 
 def own_release() -> Script:
-    """Return the lines for a release of an own table from a configuration in a file."""
+    """Return the lines for a release of a visitor's table from a configuration in a file."""
     script = Script()
     script.module("from pathlib import Path")
     read, plan, make, zipped, spec = (

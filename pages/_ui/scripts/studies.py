@@ -32,7 +32,7 @@ from dpgp_core.selection.exponential import selection_table
 from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence
 from dpgp_core.selection.scores import grid_scores
 from dpgp_core.sparse.statistics import add_noise
-from dpgp_core.strategies.bayes import bayes
+from dpgp_core.strategies.bayes import optimal_strategy
 from dpgp_core.strategies.noise_design import design_noise
 from pages._ui import attack
 from pages._ui.attack import AttackSettings, PathAttack
@@ -351,7 +351,7 @@ def _by_hand(chosen: HidingSettings) -> Script:
         f"places = np.array({script.of(list(positions))}).reshape(-1, 1)  # {data.x_units[0]}",
         f"by_hand = {script.name(local_sums)}(data.X, places, {float(width)!r})",
         f"risk = {script.name(risk_model)}(kernel, noise, data.X, data.X)",
-        f"best = {script.name(bayes)}([risk], t, gap={spend.GAP}).B",
+        f"best = {script.name(optimal_strategy)}([risk], t, gap={spend.GAP}).B",
         "errors = [",
         f"    data.y_scale * {script.name(posterior_of_sums)}(kernel, data.X, data.X, noise, B, t).error",
         "    for B in (by_hand, best)",

@@ -38,7 +38,7 @@ class Owners:
         self._lock = threading.Lock()
 
     def note(self, file: str, browsers: set[str | None]) -> None:
-        """Note that pages of these browsers offer this file; of none if the browser has gone meanwhile."""
+        """Record the browsers whose pages offer this file; the set is empty if the browser has gone meanwhile."""
         with self._lock:
             self._of.setdefault(file, set()).update(browsers)
 

@@ -17,7 +17,7 @@ from datasets.exhibits import SparseDefaults
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation import comparison
-from dpgp_core.evaluation.comparison import Held, error_without_privacy, without_privacy
+from dpgp_core.evaluation.comparison import HeldOutFold, error_without_privacy, without_privacy
 from dpgp_core.evaluation.errors import coverage, held_out_rmse, nlpd
 from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import IntervalTarget
@@ -122,7 +122,7 @@ class _About:
         return cached.value("Loading the data", load, self.name)
 
 
-def parts(dataset: Dataset) -> list[Held]:
+def parts(dataset: Dataset) -> list[HeldOutFold]:
     """Return each public fold: the people to fit, and those left out."""
     return comparison.left_out(dataset, folds_of(dataset))
 
@@ -236,7 +236,9 @@ def judged(setting: SparseSetting, contender: Contender, data: Dataset, levels: 
 Simulated = Iterator[tuple[FloatArray, float, list[float]]]  # residuals (draws, P), log-likelihood, shares inside
 
 
-def _simulated(setting: SparseSetting, index: int, fold: Held, levels: Sequence[float], method: Method) -> Simulated:
+def _simulated(
+    setting: SparseSetting, index: int, fold: HeldOutFold, levels: Sequence[float], method: Method
+) -> Simulated:
     """Evaluate ``REPEATS`` releases of a variant of the sparse DP-GP on one fold."""
     mechanism, train, truth = setting.mechanism(method), fold.train, fold.truth
     sums = mechanism.exact_statistics(train)
@@ -249,7 +251,7 @@ def _simulated(setting: SparseSetting, index: int, fold: Held, levels: Sequence[
         yield (mean - truth)[None], -nlpd(mean, total, truth), inside
 
 
-def _simulated_bayes(setting: SparseSetting, index: int, fold: Held, levels: Sequence[float]) -> Simulated:
+def _simulated_bayes(setting: SparseSetting, index: int, fold: HeldOutFold, levels: Sequence[float]) -> Simulated:
     """Evaluate ``BAYES_DRAWS`` releases of Bayes cloaking; the likelihood is that of the mixture of models."""
     data, truth, rng = fold.train, fold.truth, np.random.default_rng([setting.seed, index, 5])
     release = setting.bayes.release(data, fold.X_test, rng, BAYES_DRAWS)

@@ -10,14 +10,14 @@ import plotly.graph_objects as go
 import segno
 
 from dpgp_core.arrays import FloatArray
-from dpgp_core.figures import sheet
+from dpgp_core.figures import export
 from dpgp_core.table import Dataset
 from pages._ui import left_out
 from pages._ui.compare import compute
 from pages._ui.compare.contenders import CONTENDERS, CURVE_EPSILONS, Curve, Scale, contender, scale_of
 from pages._ui.compare.words import interpolation
 from pages._ui.left_out import FOLDS
-from pages._ui.look import frame, pictures, redrawn, text
+from pages._ui.look import layout, pictures, redrawn, text
 from pages._ui.start import decision
 from pages._ui.start.decision import MECHANISM, Cost, Decision, Moved
 
@@ -37,7 +37,7 @@ th, td { padding: .12rem .4rem .12rem 0; vertical-align: top; font-size: 8.5pt }
 
 def _picture(name: str, figure: go.Figure) -> str:
     """Return a figure of the page as an export figure."""
-    svg = sheet.inline(redrawn.of_figure(figure), _WIDTH, _HEIGHT, title=name, type_=20.0)
+    svg = export.inline(redrawn.of_figure(figure), _WIDTH, _HEIGHT, title=name, type_=20.0)
     return f'<div class="figure">{svg}</div>'
 
 
@@ -88,7 +88,7 @@ def risk_dots_alt(after: FloatArray) -> str:
 
 
 def error_dots_caption(cost: Cost, epsilon: float) -> str:
-    """What the dots of the errors are."""
+    """Return the caption that says what a dot is."""
     found = len(cost.simulated[CURVE_EPSILONS.index(epsilon)])
     dot = "one simulated release" if found <= decision.DOTS else f"1 in {decision.DOTS} simulated releases"
     return f"Each dot is the error of {dot}. Blue: without privacy."
@@ -134,7 +134,7 @@ def brief(
         ("Believed before", text.percent(belief.prior)),
     )
     guarantee = contender(chosen.contest, chosen.mechanism, draw.epsilon).guarantee
-    card = frame.guarantee_rows(guarantee.for_unit(data.privacy_unit))
+    card = layout.guarantee_rows(guarantee.for_unit(data.privacy_unit))
     sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (advice, decision.frequencies(belief)))
     drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in figures)
     code = segno.make(link, error="l", micro=False).svg_inline(svgclass=None, omitsize=True, title="this state")
@@ -155,7 +155,7 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
     contest, name, epsilon = chosen.contest, chosen.mechanism, chosen.draw.epsilon
     compute.foresee(contest, [name], epsilon)
     plain = left_out.without_privacy(contest.model.dataset, contest.model)
-    with frame.growing() as fresh:
+    with layout.growing() as fresh:
         for curve, folds in compute.growing(contest, name, epsilon):
             found = _cost(curve, plain, scale_of(data))
             if folds < FOLDS:

@@ -209,7 +209,7 @@ def price(chosen: Decision, cost: Cost, gained: str) -> str:
     return f"What {method} publishes predicts {gained} with a typical error of **{error}**."
 
 
-def lead(chosen: Decision, cost: Cost, gained: str) -> str:
+def headline(chosen: Decision, cost: Cost, gained: str) -> str:
     """Return the headline, which begins with the recommendation as its largest part."""
     return (
         f'<span class="recommended">{recommended(cost)}</span>\n\n{reason(cost)} **{yours(chosen, cost)}** '
@@ -265,9 +265,9 @@ def errors_figure(cost: Cost, epsilon: float) -> go.Figure:
 
 
 def after_each(draw: Draw, prior: float, family: Family) -> FloatArray:
-    """Mean belief after each twentieth of all releases (``DOTS``,), from those that speak most against a fact.
+    """Return the mean belief after each twentieth of all releases (``DOTS``,), the strongest evidence against first.
 
-    In the worst case that the trade-off allows. The mean of all of them is the belief beforehand.
+    These are the beliefs in the worst case that the trade-off allows. Their mean is the belief beforehand.
     """
     shares, noise = np.arange(1, DOTS) / DOTS, tradeoff(draw, family)
     true = [share * mean_beliefs(prior, float(share), noise).high for share in shares]  # the most revealing first
@@ -275,7 +275,7 @@ def after_each(draw: Draw, prior: float, family: Family) -> FloatArray:
 
 
 def belief_dots(beliefs: FloatArray, prior: float) -> go.Figure:
-    """Beliefs of ``after_each`` as dots, with the one beforehand."""
+    """Draw the beliefs of ``after_each`` as dots, with the belief beforehand."""
     figure = go.Figure()
     rows = _dots(figure, np.maximum(100 * beliefs, _LEAST), "1 in 20 releases", RISK, log=True)
     figure.add_vline(x=100 * prior, line={"color": TRUTH, "width": 2, "dash": "dot"})
@@ -284,7 +284,7 @@ def belief_dots(beliefs: FloatArray, prior: float) -> go.Figure:
 
 
 def error_dots(cost: Cost, epsilon: float) -> go.Figure:
-    """Errors of the simulated releases at an epsilon as dots, at most ``DOTS``, with the one without privacy."""
+    """Draw the errors of at most ``DOTS`` simulated releases at an epsilon as dots, and the error without privacy."""
     errors = cost.simulated[CURVE_EPSILONS.index(epsilon)]
     if len(errors) > DOTS:
         errors = np.quantile(errors, (np.arange(DOTS) + 0.5) / DOTS)
@@ -297,7 +297,7 @@ def error_dots(cost: Cost, epsilon: float) -> go.Figure:
 
 
 def _dots(figure: go.Figure, values: FloatArray, name: str, colour: str, *, log: bool = False, top: float = 1.0) -> int:
-    """Values as dots, piled where they are less than a dot's width apart; returns the height of the highest pile."""
+    """Draw values as dots, piled where closer than a dot's width; return the height of the highest pile."""
     along = (np.log10(values) - math.log10(_LEAST)) / (2 - math.log10(_LEAST)) if log else values / top
     columns = np.round(np.clip(along, 0, 1) * _COLUMNS).astype(int)
     heights = [int((columns[:at] == column).sum()) + 1 for at, column in enumerate(columns)]

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.groups import AGES, height, people
 from dpgp_core.bayes.mixture import JointPosterior
 from dpgp_core.bayes.reading import ReleaseReading, contrast, difference
-from dpgp_core.kernels import EQ, AcrossLevels
+from dpgp_core.kernels import EQ, AcrossGroups
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking
 from tests.core.tables import table
@@ -22,7 +22,7 @@ def world(n, seed, shared=0.7, scatter=0.3):
     rng = np.random.default_rng(seed)
     group = rng.choice(3, n, p=[0.6, 0.3, 0.1]).astype(float)
     X = np.stack([rng.uniform(size=n), group], axis=1)
-    kernel = AcrossLevels(inner=EQ(variance=0.16, lengthscale=0.2), columns=(1,), shared=shared)
+    kernel = AcrossGroups(inner=EQ(variance=0.16, lengthscale=0.2), columns=(1,), shared=shared)
     everywhere = np.vstack([X, POINTS])
     values, vectors = np.linalg.eigh(kernel(everywhere, everywhere))
     f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * rng.standard_normal(len(everywhere)))
@@ -112,7 +112,7 @@ def test_the_difference_is_antisymmetric(release):
 
 def test_the_variance_is_that_of_the_joint_posterior():
     rng = np.random.default_rng(0)
-    kernel = AcrossLevels(inner=EQ(variance=2.0, lengthscale=0.3), columns=(1,), shared=0.5)
+    kernel = AcrossGroups(inner=EQ(variance=2.0, lengthscale=0.3), columns=(1,), shared=0.5)
     from_models = BayesCloaking(epsilon=1.0, delta=1e-5).models(BOX, 1.0)[:1]
     joint = JointPosterior(
         models=(replace(from_models[0], kernel=kernel),),

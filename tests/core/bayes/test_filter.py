@@ -21,7 +21,7 @@ from dpgp_core.bayes.residuals import has_outliers, model_weights
 from dpgp_core.bayes.strategy import representative_models, risk_model
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.kernels import EQ, Matern32
-from dpgp_core.strategies.bayes import bayes, risk
+from dpgp_core.strategies.bayes import optimal_strategy, risk
 from tests.core.tables import table
 
 BOX, HALF = ((0.0, 10.0),), 2.0
@@ -175,7 +175,7 @@ def test_plans_for_second_moments_are_nearly_optimal(s):
     alone = each_alone(few.moments_of(now, of_likeliest))
     mixture = [risk_model(one, few.record_counts, share) for one, share in zip(alone, shares, strict=True)]
     moments = few.moments(now, of_likeliest, shares)
-    B, closer = few.plan_stage(now, linear, s).B, bayes(mixture, s**2, gap=1e-3).B
+    B, closer = few.plan_stage(now, linear, s).B, optimal_strategy(mixture, s**2, gap=1e-3).B
     for each in (B, closer, np.random.default_rng(1).standard_normal((3, 8)) / 8):
         assert risk([moments], each, s**2) >= risk(mixture, each, s**2) * (1 - 1e-3)  # what was left out of either
     nothing = risk(mixture, np.zeros((1, 8)), s**2)
@@ -351,7 +351,7 @@ def test_local_dispersion_is_accurate(kind, way):
     data = replace(table, y=y, outcome=replace(table.outcome, kind=kind))
     mechanism = BayesCloaking(epsilon=3.0, delta=1e-5, **way)
     plan = mechanism.plan_for(data, X_TEST)
-    found = mechanism.measure(plan, data, X_TEST, rng, 4, mean=False).scatter.mean(axis=0)
+    found = mechanism.measure(plan, data, X_TEST, rng, 4, mean=False).residual_sd.mean(axis=0)
     np.testing.assert_allclose(found, 1 + 6 * GRID, rtol=0.35)
     assert found[-1] > 3 * found[0]
 
@@ -438,4 +438,4 @@ def test_many_records_are_measured_with_the_identity_strategy():
     index, shares = representative_models(filtered.models, prior.weights, linear.index)
     moments = filtered.moments(prior, linear.only(index), shares)
     assert planned.risk == pytest.approx(risk([moments], np.eye(100), 400.0))
-    assert planned.risk <= 1.001 * bayes([moments], 400.0, gap=1e-6, max_iterations=500).risk
+    assert planned.risk <= 1.001 * optimal_strategy([moments], 400.0, gap=1e-6, max_iterations=500).risk

@@ -72,7 +72,7 @@ REFUSALS = [
     *each(MIXTURE.interval, "level must lie", [0.0, 1.0, math.nan]),
     (lambda: MIXTURE.interval(0.9, "both"), "of must be 'outputs' or 'function'"),
     # files
-    (lambda: reading_of({"reading": "by the stars"}), "read in a way that is not known here, 'by the stars'"),
+    (lambda: reading_of({"reading": "by the stars"}), "made for an unknown kind of outcomes, 'by the stars'"),
 ]
 
 

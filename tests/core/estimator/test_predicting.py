@@ -82,5 +82,5 @@ def test_quantiles_are_ordered_and_those_of_intervals(precise):
 
 def test_scatter_is_what_one_more_person_adds_to_the_curve(precise):
     widths = [np.subtract(*precise.interval(INSIDE, 0.6827, of)[::-1]) / 2 for of in ("outputs", "function")]
-    together = np.sqrt(widths[1] ** 2 + precise.scatter(INSIDE) ** 2)
+    together = np.sqrt(widths[1] ** 2 + precise.residual_sd(INSIDE) ** 2)
     np.testing.assert_allclose(widths[0], together, rtol=0.1)

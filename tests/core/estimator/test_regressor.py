@@ -257,7 +257,7 @@ def test_a_rate_from_yes_and_no(protects):
     assert abs(model.predict(at[:, None]) - 0.1 - 0.4 * at).max() < 0.06
     assert ((low < 0.1 + 0.4 * at) & (0.1 + 0.4 * at < high)).mean() >= 0.8
     np.testing.assert_allclose(
-        model.scatter(at[:, None]), np.sqrt(model.predict(at[:, None]) * (1 - model.predict(at[:, None])))
+        model.residual_sd(at[:, None]), np.sqrt(model.predict(at[:, None]) * (1 - model.predict(at[:, None])))
     )
     assert set(np.unique(model.predict_quantiles(at[:, None], [0.01, 0.99]))) == {0.0, 1.0}
 
@@ -291,7 +291,7 @@ def test_groups_are_people_and_the_promise_is_to_them(protects):
 
 def test_one_estimator_keeps_one_kind_of_promise():
     model = make(stages=1).fit(*RECORDS)
-    with pytest.raises(ValueError, match="would need one guarantee of two kinds"):
+    with pytest.raises(ValueError, match="cannot be covered by the same guarantee"):
         model.set_params(protects="inputs and outputs").fit(*RECORDS)
     X, y, groups = repeated()
     model = make(stages=1).fit(X, y, groups)

@@ -13,7 +13,7 @@ import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.model import Model
 from dpgp_core.evaluation.by_hand import local_sums
-from dpgp_core.evaluation.limits import information_share, least_error, limits, reached
+from dpgp_core.evaluation.limits import information_share, least_error, limits, simulated_error
 from dpgp_core.gp.regression import posterior_of_sums
 from dpgp_core.kernels import EQ
 
@@ -142,7 +142,9 @@ SMOOTH, LITTLE, HALF = EQ(variance=1 / 3, lengthscale=0.2), 0.05, 1.0
 @cache
 def simulated(epsilon, worlds=30, seed=3, half_range=HALF):
     budget = {"epsilon": epsilon, "delta": 0.01}
-    return reached(SMOOTH, LITTLE, LINE, LINE, **budget, x_box=BOX, half_range=half_range, worlds=worlds, seed=seed)
+    return simulated_error(
+        SMOOTH, LITTLE, LINE, LINE, **budget, x_box=BOX, half_range=half_range, data_sets=worlds, seed=seed
+    )
 
 
 @pytest.mark.full_for("2.0")

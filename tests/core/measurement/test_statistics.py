@@ -32,7 +32,7 @@ def test_units_follow_from_the_declared_bounds():
 
 
 def test_the_reach_is_that_of_all_and_all_that_is_spent_is_listed():
-    assert made().reach == 0.7
+    assert made().threshold == 0.7
     cells = {"measurement": distances(0.7, n=9), "g": np.zeros(81)}
     assert len(of_cells(distances=made(**cells)).measured) == 3
     count = Above(measurement=distances(1.0, n=9), z=np.zeros(1))

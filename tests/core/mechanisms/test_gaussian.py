@@ -12,7 +12,7 @@ from dpgp_core.kernels import EQ, KERNELS
 from dpgp_core.linalg import column_norms
 from dpgp_core.mechanisms import GPPrior
 from dpgp_core.mechanisms.base import Plan, Release, within_unit
-from dpgp_core.mechanisms.gaussian import ClippedStage, GaussianMechanism, exact, noiseless
+from dpgp_core.mechanisms.gaussian import ClippedStage, GaussianMechanism, measure_exactly, noiseless
 from dpgp_core.mechanisms.gp_prior import exact_sensitivity
 
 
@@ -173,7 +173,7 @@ def stage():
 
 def test_a_real_measurement_of_almost_no_noise_is_the_one_without(stage, make_dataset):
     data = make_dataset()
-    z = exact(stage._replace(noise_multiplier=1e-6), data, 2)
+    z = measure_exactly(stage._replace(noise_multiplier=1e-6), data, 2)
     assert z.shape == (2, 3)
     # places and strategy are rounded to 2^-20, and the noise is a millionth
     np.testing.assert_allclose(z, np.broadcast_to(noiseless(stage, data.clipped_y[None]), (2, 3)), atol=1e-4)

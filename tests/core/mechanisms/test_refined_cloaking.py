@@ -11,7 +11,7 @@ from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.mechanisms.cloaking import FIXED_STAGES
-from dpgp_core.mechanisms.gaussian import noiseless, numbered
+from dpgp_core.mechanisms.gaussian import noiseless, simulate_measurement
 from dpgp_core.strategies.noise_design import design_noise
 from tests.core.evaluation.simulated import draw_errors
 from tests.core.mechanisms.cases import X_TEST, with_output
@@ -22,7 +22,9 @@ S_PRIME = 1.87787556  # s'(1, 0.01), root of theorem 8 found by mpmath
 
 def run(mechanism, data, draws, seed=1, X_test=X_TEST):
     plan, rng = mechanism.plan(data.X, X_test), np.random.default_rng(seed)
-    return list(mechanism.measured(plan, data, lambda stage: numbered(stage, data.clipped_y[None], rng, draws)))
+    return list(
+        mechanism.measured(plan, data, lambda stage: simulate_measurement(stage, data.clipped_y[None], rng, draws))
+    )
 
 
 # ---- the formulas

@@ -13,7 +13,7 @@ from dpgp_core import EQ, BayesCloaking, Cloaking
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.mechanisms import CATALOGUE
-from dpgp_core.mechanisms.base import EachDraw
+from dpgp_core.mechanisms.base import LazyStatistics
 from tests.bayes_digests import at, made
 from tests.core.mechanisms.cases import CASES, PARAMETERS, WHOLE, X_TEST, built, with_output
 from tests.core.mechanisms.neighbours import allowed, at_the_ends, costs
@@ -105,7 +105,7 @@ def release(request, data):
 
 
 def test_every_draw_follows_from_its_statistics(release):
-    assert isinstance(release.statistics, EachDraw)
+    assert isinstance(release.statistics, LazyStatistics)
     assert len(release.statistics) == 3
     for draw in range(3):
         offset, factor, z = release.statistics.mapped(draw)

@@ -216,8 +216,8 @@ def test_whose_row_each_is_is_read_and_their_names_are_not_kept():
             "who",
             "column 'who' has no name, so nobody knows whose row it is, in line 5",
         ),
-        (VISITS, "age", "'age' says whose row it is, and is an input or the output too"),
-        (VISITS, "height", "'height' says whose row"),
+        (VISITS, "age", "'age' identifies people, and is an input or the output too"),
+        (VISITS, "height", "'height' identifies people"),
         (VISITS, "nobody", "no column 'nobody'"),
     ],
 )

@@ -14,7 +14,7 @@ from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.command_line import BAD_CONFIG, OK
 from dpgp_core.release.measured_files import BOUNDS, counts_read, counts_text
-from dpgp_core.release.plan import foreseen
+from dpgp_core.release.plan import expected_half_widths
 from dpgp_core.release.private_table import as_measured
 from dpgp_core.release.publishing import useful, within_tolerance
 from tests.core.release.worlds import (
@@ -171,7 +171,7 @@ def test_too_few_people_are_told_before_anything_is_spent():
     with pytest.raises(ValueError, match="bounds of 150 people are not to be had"):
         plan_release(spec, read(spec, wages(150)).X)
     with pytest.raises(ValueError, match="before bounds are bought"):
-        foreseen(plan_release(spec, read(spec, wages()).X), [1.0])
+        expected_half_widths(plan_release(spec, read(spec, wages()).X), [1.0])
 
 
 @pytest.mark.parametrize(("tolerance", "within"), [(1e-3, False), (1e9, True)])
@@ -253,7 +253,7 @@ def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(tmp_pat
     folder = written(unzipped((tmp_path / "out.zip").read_bytes()), tmp_path / "out")
     assert "the bounds follow from the noisy counts" in check_folder(folder)
     assert json.loads((folder / "release.json").read_text())["bounds"]["off_scale"] is True
-    assert "no value here is of use" in (folder / "card.html").read_text()
+    assert "no value here is useful" in (folder / "card.html").read_text()
     header, *rows = (folder / "values.csv").read_text().splitlines()
     assert header.endswith('"within_tolerance"')
     assert {row.rpartition(",")[2] for row in rows} == {"0"}

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from dpgp_core.bayes.reading import difference
 from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.measurement.statistics_file import statistics_from_files
-from dpgp_core.release import foreseen, plan_release, read_table, spec_from_json
+from dpgp_core.release import expected_half_widths, plan_release, read_table, spec_from_json
 from dpgp_core.release.bundle import pictures
 from dpgp_core.release.picture import groups_of
 from tests.core.release.worlds import make_published, make_spec, make_zip, rows_of
@@ -78,7 +78,7 @@ def test_a_name_that_a_spreadsheet_would_run_is_text():
 def test_what_other_budgets_bring_is_foreseen_for_groups():
     spec = spec_of()
     data = read_table(io.BytesIO(table()), spec)
-    few, many = foreseen(plan_release(spec, data.X), (0.5, 5.0))
+    few, many = expected_half_widths(plan_release(spec, data.X), (0.5, 5.0))
     assert many < few
 
 

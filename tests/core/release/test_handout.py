@@ -278,9 +278,9 @@ def test_a_release_is_not_lost_if_no_figure_can_be_drawn(monkeypatch):
         raise OSError("no fonts")
 
     with monkeypatch.context() as patch:
-        patch.setattr("dpgp_core.figures.sheet.written", broken)
+        patch.setattr("dpgp_core.figures.export.written", broken)
         assert pictures(published) == ("", b"")
-    monkeypatch.setattr("dpgp_core.figures.sheet.find_spec", lambda name: None)  # as where matplotlib is not installed
+    monkeypatch.setattr("dpgp_core.figures.export.find_spec", lambda name: None)  # as where matplotlib is not installed
     files = make_zip(make_spec())
     assert "figure.svg" not in files
     assert "figure.svg" not in json.loads(files["release.json"])["sha256"]

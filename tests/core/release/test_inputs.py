@@ -190,7 +190,7 @@ def test_all_that_is_released_has_dates(files, tmp_path):
     assert card["statistics"]["inputs"]["periods"] == [YEAR]
     page, picture = files["card.html"].decode(), files["figure.svg"].decode()
     assert "day 2019-01-01 to 2023-12-31" in page
-    assert "the curve may come again every year of day; what was measured says whether it does" in page
+    assert "the curve may repeat every year of day; the released numbers say whether it does" in page
     assert ">2021<" in picture
     assert ">1000<" not in picture
     assert "all 61 values follow from the measured numbers" in check_folder(written(files, tmp_path))

@@ -225,7 +225,7 @@ def test_what_is_written_is_exact_and_refuses_nan():
         == found
     )
     for number in (float("inf"), float("nan")):
-        with pytest.raises(ValueError, match="a number is infinite or undefined, and JSON has none that is") as caught:
+        with pytest.raises(ValueError, match="a number is infinite or undefined, which JSON cannot contain") as caught:
             write_object({"a": number})
         assert caught.value.__context__ is None
 

@@ -12,7 +12,7 @@ from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ
 from dpgp_core.linalg import FactoredMatrix
 from dpgp_core.release import CHOICES, plan_release, publish
-from dpgp_core.release.plan import foreseen, half_widths
+from dpgp_core.release.plan import expected_half_widths, half_widths
 from dpgp_core.release.private_table import complete_rows, large_delta, notices_of, read_outcomes, to_owner
 from dpgp_core.release.specification import EXAMPLE
 from tests.core.release.worlds import make_open, make_spec, read
@@ -30,7 +30,7 @@ def test_where_inputs_are_private_nothing_before_the_release_depends_on_them(mec
     np.testing.assert_array_equal(one.X_test, other.X_test)
     if one.plan is not None:
         assert (one.plan.counts, one.plan.filtered.columns) == (None, other.plan.filtered.columns)
-    np.testing.assert_array_equal(foreseen(one, [1.0]), foreseen(other, [1.0]))
+    np.testing.assert_array_equal(expected_half_widths(one, [1.0]), expected_half_widths(other, [1.0]))
 
 
 @pytest.mark.parametrize("mechanism", PUBLIC)
@@ -112,14 +112,14 @@ SPEC = replace(EXAMPLE, total_epsilon=10.0, grid=(12,))
 def test_where_intervals_do_not_depend_on_the_outputs_they_are_those_of_the_release(mechanism):
     spec = replace(SPEC, mechanism=mechanism)
     expected = [np.median(plan_release(replace(spec, epsilon=e), AGES).half_width) for e in EPSILONS]
-    np.testing.assert_allclose(foreseen(plan_release(spec, AGES), EPSILONS), expected, rtol=1e-9)
+    np.testing.assert_allclose(expected_half_widths(plan_release(spec, AGES), EPSILONS), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "sparse"])
 def test_less_privacy_less_error_and_about_that_of_a_release(mechanism):
     spec = replace(SPEC, mechanism=mechanism)
     plan = plan_release(spec, AGES)
-    found = foreseen(plan, EPSILONS)
+    found = expected_half_widths(plan, EPSILONS)
     assert (np.diff(found) < 0).all()
     rng = np.random.default_rng(3)
     low, high = spec.y_bounds
@@ -134,7 +134,7 @@ def test_less_privacy_less_error_and_about_that_of_a_release(mechanism):
 def test_what_is_made_up_is_of_the_declared_kind(mechanism, kind, bounds):
     """A data set of the kind refuses anything else."""
     spec = replace(SPEC, mechanism=mechanism, y_kind=kind, y_bounds=bounds)
-    few, many = foreseen(plan_release(spec, AGES), (0.2, 5.0))
+    few, many = expected_half_widths(plan_release(spec, AGES), (0.2, 5.0))
     assert 0 < many < few
 
 

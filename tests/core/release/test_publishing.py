@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
-from dpgp_core.release.plan import foreseen
+from dpgp_core.release.plan import expected_half_widths
 from dpgp_core.release.publishing import about, known_share, unseen_outliers, useful, values_in_unit, within_tolerance
 from dpgp_core.table import Outcome
 from tests.core.release.worlds import make_published, make_spec, read, released
@@ -222,7 +222,7 @@ def test_how_well_a_value_is_known_falls_from_a_quarter_of_the_bounds_to_all_of_
     found = known_share(make_published(spec, [1.0, 25.0, 62.5, 100.0, 300.0]))
     np.testing.assert_allclose(found, [1, 1, 0.5, 0, 0])
     narrow = make_published(spec, [1.0] * 5)
-    assert useful(narrow) == "All 5 values are of use: at none is the interval as wide as the bounds."
+    assert useful(narrow) == "All 5 values are useful: at every point the interval is narrower than the bounds."
 
 
 # ---- Measuring logarithms: what is measured is the logarithm of the clipped output, what is published its exponential.
@@ -297,7 +297,7 @@ def test_other_budgets_are_foreseen_as_measured():
     log, plain = both("cloaking")
     log, plain = replace(log, total_epsilon=10.0), replace(plain, total_epsilon=10.0)
     X = read(log).X
-    one, other = (foreseen(plan_release(spec, X), (0.5, 2.0)) for spec in (log, plain))
+    one, other = (expected_half_widths(plan_release(spec, X), (0.5, 2.0)) for spec in (log, plain))
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 

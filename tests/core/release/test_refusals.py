@@ -67,7 +67,7 @@ KINDS = [
     ({"y_kind": "amount", "y_bounds": (-1.0, 5.0)}, "bounds of 0 or more"),
     ({"y_kind": "count", "log": True}, "leave log out"),
     ({"centiles": 1, "mechanism": "bayes"}, "true or false"),
-    ({"centiles": True}, "does not measure how far people are apart"),
+    ({"centiles": True}, "does not measure the dispersion of outcomes"),
     ({"mechanism": "bayes", "centiles": True, "y_kind": "yes/no", "y_bounds": (0.0, 1.0)}, "rate and no centiles"),
 ]
 LEVELS = [

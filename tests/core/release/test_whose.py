@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from dpgp_core.release import CHOICES, foreseen, plan_release, publish, read_table
+from dpgp_core.release import CHOICES, expected_half_widths, plan_release, publish, read_table
 from tests.core.release.worlds import make_spec, make_zip
 
 YES_NO = {"y_kind": "yes/no", "y_bounds": (0, 1), "y_unit": ""}  # one stage: quick
@@ -58,7 +58,7 @@ def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_
 def test_outlook_and_card_know_no_more_either():
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     plans = [planned(spec, rows_of(25, rows, seed=rows))[1] for rows in (2, 40)]
-    np.testing.assert_array_equal(*(foreseen(plan, [1.0]) for plan in plans))
+    np.testing.assert_array_equal(*(expected_half_widths(plan, [1.0]) for plan in plans))
     cards = [json.loads(make_zip(spec, rows_of(25, rows))["release.json"]) for rows in (2, 40)]
     for card in cards:
         del card["sha256"], card["statistics"], card["fit"]  # of what was paid for

@@ -9,7 +9,7 @@ import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
-from dpgp_core.strategies.bayes import bayes, grouped, risk, risk_without_privacy
+from dpgp_core.strategies.bayes import grouped, optimal_strategy, risk, risk_without_privacy
 from dpgp_core.strategies.bayes_solver import minimise_risk
 from dpgp_core.strategies.mixture_risk import MixtureRisk, safe, unit
 from dpgp_core.strategies.risk_model import RiskModel
@@ -40,7 +40,7 @@ def bound_at(models, B, t):
 def test_it_is_the_solution_of_the_semidefinite_program(mixture, single, t):
     models = mixture[:1] if single else mixture
     best, least = solve_semidefinite_program(models, t), risk_without_privacy(models)
-    found = bayes(models, t, gap=1e-6, max_iterations=5000)
+    found = optimal_strategy(models, t, gap=1e-6, max_iterations=5000)
     assert found.risk - least == pytest.approx(best, rel=2e-5)
     assert found.gap <= 1e-4
     assert found.bound - least <= best * (1 + 1e-6)
@@ -108,7 +108,7 @@ def test_where_nothing_is_measured_only_the_risk_of_known_outputs_is_known(mixtu
 
 def test_groups_are_a_way_not_a_limit(mixture):
     groups = np.array([0, 1, 2, 0, 1, 2, 0, 1, 2])
-    free, shared = bayes(mixture, 1.0, gap=1e-3), bayes(mixture, 1.0, gap=1e-3, groups=groups)
+    free, shared = optimal_strategy(mixture, 1.0, gap=1e-3), optimal_strategy(mixture, 1.0, gap=1e-3, groups=groups)
     assert shared.gap <= 1e-3
     assert shared.bound <= free.risk
     assert free.bound <= shared.risk
@@ -130,10 +130,10 @@ def test_equal_records_lose_nothing_by_sharing():
     )
     groups = np.tile(np.arange(5), 2)
     sums = RiskModel(noise=2 * half.noise, root=2 * half.root, targets=2 * half.targets, prior_risk=1e3)
-    shared = bayes([sums], 1.0, gap=1e-4)
+    shared = optimal_strategy([sums], 1.0, gap=1e-4)
     assert risk([twice], shared.B[:, groups], 1.0) == pytest.approx(shared.risk, rel=1e-12)
     assert bound_at([twice], shared.B[:, groups], 1.0) == pytest.approx(shared.bound, rel=1e-3)
-    assert bayes([twice], 1.0, gap=1e-4).risk == pytest.approx(shared.risk, rel=1e-4)
+    assert optimal_strategy([twice], 1.0, gap=1e-4).risk == pytest.approx(shared.risk, rel=1e-4)
 
 
 def models_on(X, box, lengthscales, noises):
@@ -159,7 +159,7 @@ def test_the_gap_is_reached_on_real_inputs(name, epsilon):
     data = datasets.load(name)
     models = models_on(data.X, np.array(data.x_box), (1 / 8, 1 / 2), (0.1, 0.4))
     t = (2 * noise_multiplier(epsilon, 1e-2)) ** 2 * 31 / 16
-    found = bayes(models, t)
+    found = optimal_strategy(models, t)
     assert found.gap <= 1e-2
     assert found.bound <= found.risk
     assert (np.linalg.norm(found.B, axis=0) <= 1).all()
@@ -169,14 +169,14 @@ def test_the_gap_is_reached_with_many_records():
     data = datasets.load("london_sales")
     rows = np.random.default_rng(0).permutation(data.n)[:1500]
     models = models_on(data.X[rows], np.array(data.x_box), (1 / 4,), (0.2,))
-    found = bayes(models, (2 * noise_multiplier(1.0, 1e-2)) ** 2)
+    found = optimal_strategy(models, (2 * noise_multiplier(1.0, 1e-2)) ** 2)
     assert found.gap <= 1e-2
     assert found.B.shape == (found.rank, 1500)
 
 
 def test_targets_that_ask_for_nothing_cost_nothing():
     model = RiskModel(noise=np.ones(3), root=np.ones((3, 1)), targets=np.zeros((3, 1)), prior_risk=1.0)
-    found = bayes([model], 1.0)
+    found = optimal_strategy([model], 1.0)
     assert (found.risk, found.bound, found.gap) == (1.0, 1.0, 0.0)
 
 

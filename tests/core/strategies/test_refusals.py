@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.linalg import FactoredMatrix
-from dpgp_core.strategies.bayes import bayes
+from dpgp_core.strategies.bayes import optimal_strategy
 from dpgp_core.strategies.noise_design import design_noise
 from dpgp_core.strategies.risk_model import RiskModel
 from tests.refusals import each, told
@@ -60,7 +60,7 @@ REFUSALS = [
     ),
     # strategies
     *told(
-        lambda options: bayes(**{"models": [RiskModel(**MODEL)], "t": 1.0, **options}),
+        lambda options: optimal_strategy(**{"models": [RiskModel(**MODEL)], "t": 1.0, **options}),
         [
             ({"t": 0.0}, "t must be"),
             ({"gap": -1.0}, "gap must be"),

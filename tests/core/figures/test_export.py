@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from dpgp_core.accounting.guarantee import Budget
-from dpgp_core.figures import sheet
+from dpgp_core.figures import export
 from dpgp_core.figures.drawing import Curve, Side, draw_curves
-from dpgp_core.figures.sheet import SHAPES, Drawing, Panel, Shape, Sheet, drawing, inline, short_link, written
+from dpgp_core.figures.export import SHAPES, Drawing, ExportText, Panel, Shape, drawing, inline, short_link, written
 
 SVG = "{http://www.w3.org/2000/svg}"
 X = np.linspace(0, 9, 10)
@@ -30,7 +30,7 @@ def texts_of(svg):
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
 def test_a_picture_is_the_same_file_whenever_it_is_made(kind):
-    words = Sheet(title="Found", foot=("Source",), link="https://a.org/b?c=1", stamp=sheet.STAMP)
+    words = ExportText(title="Found", foot=("Source",), link="https://a.org/b?c=1", stamp=export.STAMP)
     first = written(words, drawing(curve), SHAPES[0], kind)
     with matplotlib.rc_context({"svg.hashsalt": "another", "font.size": 31, "text.parse_math": True}):
         assert written(words, drawing(curve), SHAPES[0], kind) == first
@@ -40,7 +40,7 @@ def test_a_picture_is_the_same_file_whenever_it_is_made(kind):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_svg_png_and_pdf_have_the_same_size(shape):
-    svg, png, pdf = (written(Sheet(title="Found"), drawing(curve), shape, kind) for kind in ("svg", "png", "pdf"))
+    svg, png, pdf = (written(ExportText(title="Found"), drawing(curve), shape, kind) for kind in ("svg", "png", "pdf"))
     root = ElementTree.fromstring(svg)
     assert (root.get("width"), root.get("height")) == (str(shape.width), str(shape.height))
     assert Image.open(io.BytesIO(png)).size == (shape.width, shape.height)
@@ -48,8 +48,8 @@ def test_svg_png_and_pdf_have_the_same_size(shape):
 
 
 def test_text_cannot_inject_into_a_picture():
-    words = Sheet(title=NASTY, subtitle=NASTY, captions=(NASTY,), foot=(NASTY,), link=NASTY)
-    plain = written(Sheet(title="a", subtitle="b", captions=("c",), foot=("d",), link="e"), drawing(curve))
+    words = ExportText(title=NASTY, subtitle=NASTY, captions=(NASTY,), foot=(NASTY,), link=NASTY)
+    plain = written(ExportText(title="a", subtitle="b", captions=("c",), foot=("d",), link="e"), drawing(curve))
     nasty = written(words, drawing(lambda ax: curve(ax, NASTY)))
     allowed, found = (
         ({each.tag for each in root.iter()}, {name for each in root.iter() for name in each.attrib})
@@ -64,7 +64,7 @@ def test_text_cannot_inject_into_a_picture():
 
 
 def test_a_picture_stands_by_itself_and_tells_a_reader_what_it_is():
-    words = Sheet(
+    words = ExportText(
         title="Found", subtitle="ε = 1", captions=("A line.",), foot=("Promise.",), link="https://a.org/b?c=1"
     )
     svg = written(words, drawing(curve))
@@ -101,7 +101,7 @@ def test_a_link_is_printed_short_and_never_names_this_machine(link, shown):
 
 def test_all_words_are_inside_the_picture_however_long_they_are():
     long = "word " * 60 + "x" * 400
-    words = Sheet(title=long, subtitle=long, captions=(long,), foot=(long,), link="https://a.org/" + "b" * 500)
+    words = ExportText(title=long, subtitle=long, captions=(long,), foot=(long,), link="https://a.org/" + "b" * 500)
     for shape in SHAPES:
         boxes = []
 
@@ -117,9 +117,9 @@ def test_all_words_are_inside_the_picture_however_long_they_are():
 
 
 def test_the_stamp_runs_across_three_times():
-    svg = written(Sheet(title="Found", stamp=sheet.STAMP), drawing(curve))
+    svg = written(ExportText(title="Found", stamp=export.STAMP), drawing(curve))
     assert texts_of(svg).count("contains true data: not for publication") == 3
-    assert sheet.STAMP not in texts_of(written(Sheet(title="Found"), drawing(curve)))
+    assert export.STAMP not in texts_of(written(ExportText(title="Found"), drawing(curve)))
 
 
 def test_labels_of_panels_and_their_legend_do_not_lie_on_each_other():
@@ -130,7 +130,7 @@ def test_labels_of_panels_and_their_legend_do_not_lie_on_each_other():
         axes.append(ax)
 
     panels = tuple(Panel(draw=drawn, title=f"ε = {at}", caption="What differs, in a sentence.") for at in range(5))
-    written(Sheet(title="Found"), Drawing(panels=panels, legend=axes.append), Shape("wide", 1600, 1000))
+    written(ExportText(title="Found"), Drawing(panels=panels, legend=axes.append), Shape("wide", 1600, 1000))
     boxes = [ax.get_tightbbox() for ax in axes]
     for at, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:at])
@@ -149,14 +149,14 @@ def test_a_budget_is_rounded_up():
     class Promise:
         budget = Budget(epsilon=1.23456, delta=1e-5)
 
-    assert sheet.budget_of(Promise()) == "ε = 1.24, δ = 1e-5"
+    assert export.budget_of(Promise()) == "ε = 1.24, δ = 1e-5"
 
 
 def test_pictures_of_several_threads_are_those_of_one():
     from concurrent.futures import ThreadPoolExecutor
 
     def made(at):
-        return written(Sheet(title=f"Found {at % 2}"), drawing(curve))
+        return written(ExportText(title=f"Found {at % 2}"), drawing(curve))
 
     alone = [made(0), made(1)]
     with ThreadPoolExecutor(4) as pool:

@@ -38,7 +38,7 @@ def _budget_bar() -> None:
         _once_more("above")
 
 
-_EPSILON_HERE = Switch("epsilon_here", "ε on the picture", section=HERE, width="content", looks=True)
+_EPSILON_HERE = Switch("epsilon_here", "ε on the picture", section=HERE, width="content", display_only=True)
 
 
 def epsilon_here() -> None:

@@ -81,8 +81,8 @@ def drawing(draw: Draw, *, is_tall: bool = False) -> Drawing:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sheet:
-    """The words around a drawing.
+class ExportText:
+    """The words around the drawing of an export figure.
 
     Attributes:
         title: the finding, in a sentence.
@@ -150,11 +150,11 @@ def short_link(link: str) -> str:
     return "" if local else f"{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
-def written(sheet: Sheet, drawn: Drawing, shape: Shape = SHAPES[0], kind: Kind = "svg") -> bytes:
+def written(text: ExportText, drawn: Drawing, shape: Shape = SHAPES[0], kind: Kind = "svg") -> bytes:
     """Return the picture as a file: the same content for the same arguments, without a date.
 
     Args:
-        sheet: the words.
+        text: the words.
         drawn: the drawing.
         shape: size in px.
         kind: format of the file.
@@ -164,10 +164,10 @@ def written(sheet: Sheet, drawn: Drawing, shape: Shape = SHAPES[0], kind: Kind =
     """
     with _style(shape.type, _INK):
         figure = _figure(shape)
-        _laid_out(figure, drawn, _words(figure, sheet, shape, drawn.is_tall), shape)
-        if sheet.stamp:
-            _stamp(figure, sheet.stamp, shape)
-        return _saved(figure, kind, _plain(sheet.title), _described(sheet), _plain(sheet.link))
+        _laid_out(figure, drawn, _words(figure, text, shape, drawn.is_tall), shape)
+        if text.stamp:
+            _stamp(figure, text.stamp, shape)
+        return _saved(figure, kind, _plain(text.title), _described(text), _plain(text.link))
 
 
 def inline(drawn: Drawing, width: int, height: int, *, title: str, type_: float = 16.0, ink: str = _INK) -> str:
@@ -310,19 +310,19 @@ def _axes(figure: Figure, draw: Draw, area: Area, shape: Shape) -> None:
             ax.set_position(place([max(each, 0.0) for each in margins]))
 
 
-def _words(figure: Figure, sheet: Sheet, shape: Shape, is_tall: bool) -> Area:
+def _words(figure: Figure, text: ExportText, shape: Shape, is_tall: bool) -> Area:
     """Write title, captions and foot; return the area that they leave."""
     size, edge = shape.type, 2.6 * shape.type
     beside = is_tall and shape.width > 1.3 * shape.height
     across = (_BESIDE if beside else 1.0) * (shape.width - 2 * edge)
     top = shape.height - 0.8 * edge
-    *foot, last = sheet.foot or ("",)
-    foot = [line for words in (*foot, f"{last} {short_link(sheet.link)}") for line in _wrapped(words, size, across)]
+    *foot, last = text.foot or ("",)
+    foot = [line for words in (*foot, f"{last} {short_link(text.link)}") for line in _wrapped(words, size, across)]
     foot = _cut(foot, _MOST * (3 if beside else 2))
     for words, scale, colour, weight in (
-        (sheet.title, 1.7, _INK, "bold"),
-        (sheet.subtitle, 1.25, _INK, "normal"),
-        *((caption, 1.1, _SOFT, "normal") for caption in sheet.captions),
+        (text.title, 1.7, _INK, "bold"),
+        (text.subtitle, 1.25, _INK, "normal"),
+        *((caption, 1.1, _SOFT, "normal") for caption in text.captions),
     ):
         lines = _cut(_wrapped(words, scale * size, across, bold=weight == "bold"), _MOST * (2 if beside else 1))
         top = _lines(figure, lines, edge, top, scale * size, colour=colour, weight=weight)
@@ -347,9 +347,9 @@ def _lines(
 ) -> float:
     """Write lines below each other; return where the next one would begin."""
     across, up = figure.bbox.width, figure.bbox.height
-    look: dict[str, Any] = {} if colour is None else {"color": colour}
+    style: dict[str, Any] = {} if colour is None else {"color": colour}
     for line in lines:
-        figure.text(left / across, (top - 0.95 * size) / up, line, fontsize=size, fontweight=weight, **look)
+        figure.text(left / across, (top - 0.95 * size) / up, line, fontsize=size, fontweight=weight, **style)
         top -= _LINE * size
     return top
 
@@ -390,10 +390,10 @@ def _stamp(figure: Figure, stamp: str, shape: Shape) -> None:
     """Write the stamp from corner to corner, three times, so that no part can be cut out without it."""
     size = 0.8 * math.hypot(shape.width, shape.height) / (0.62 * len(stamp))
     angle = math.degrees(math.atan2(shape.height, shape.width))
-    look: dict[str, Any] = {"ha": "center", "va": "center", "rotation": angle, "rotation_mode": "anchor"}
+    style: dict[str, Any] = {"ha": "center", "va": "center", "rotation": angle, "rotation_mode": "anchor"}
     for shift in (-1, 0, 1):
         place = 0.5, 0.5 + shift / 3
-        figure.text(*place, stamp, fontsize=size, fontweight="bold", color="#D55E00", alpha=0.4, zorder=10, **look)
+        figure.text(*place, stamp, fontsize=size, fontweight="bold", color="#D55E00", alpha=0.4, zorder=10, **style)
 
 
 def _plain(words: str) -> str:
@@ -401,8 +401,8 @@ def _plain(words: str) -> str:
     return _CONTROL.sub(" ", words)
 
 
-def _described(sheet: Sheet) -> str:
-    return _plain(" ".join(filter(None, (sheet.subtitle, *sheet.captions, *sheet.foot, sheet.stamp))))
+def _described(text: ExportText) -> str:
+    return _plain(" ".join(filter(None, (text.subtitle, *text.captions, *text.foot, text.stamp))))
 
 
 def _saved(figure: Figure, kind: Kind, title: str, description: str, link: str) -> bytes:
@@ -422,7 +422,7 @@ def _saved(figure: Figure, kind: Kind, title: str, description: str, link: str) 
 
 
 def _described_svg(svg: str, figure: Figure, title: str, description: str, link: str) -> str:
-    """Return the ``svg`` element alone, with its size in px, and title, description and link for who cannot see it."""
+    """Return the ``svg`` element alone, with its size in px; title, description and link are for screen readers."""
     _, _, content = svg.partition("<svg ")
     _, _, content = content.partition(">")
     wide, tall = (f"{each:.0f}" for each in (figure.bbox.width, figure.bbox.height))
