@@ -244,7 +244,7 @@ def _further(outwards: FloatArray, noise_sd: float) -> int:
 
 
 def _trimmed(counts: FloatArray, region: Run, outside: float, ends: FloatArray) -> Run:
-    """Shrink to the narrowest interval outside of which there are at most ``outside`` people, as in step 4."""
+    """Return the narrowest interval that leaves at most ``outside`` people outside, as in step 4."""
     first, last = region
     held = counts[first : last + 1].sum()
     sums = np.concatenate([[0.0], np.cumsum(counts)])

@@ -310,8 +310,7 @@ def settle(axes: Sequence[Axes]) -> None:
 
 
 def spread(heights: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return heights moved as little as possible so that neighbours have a gap, which shrinks if there is too little
-    room.
+    """Return the nearest heights at which neighbours have a gap; the gap shrinks if there is too little room.
 
     Args:
         heights: ascending.

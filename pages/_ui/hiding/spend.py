@@ -46,7 +46,7 @@ _POINTS, GAP = 121, 1e-2
 
 @dataclass(frozen=True)
 class Spending:
-    """Where to measure [years], how wide each sum is [years], the budget, and the number of the simulated data set."""
+    """Places of the measurements [years], widths of the sums [years], budget, and number of the simulated data set."""
 
     positions: tuple[float, ...]
     width: float

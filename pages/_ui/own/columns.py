@@ -66,7 +66,7 @@ class Draft:
 
 
 def labels(draft: Draft) -> None:
-    """Show what the file says about the chosen columns, and offer its units for a click."""
+    """Show the file's labels of the chosen columns, and offer its units for a click."""
     said = {name: draft.table.labels[name] for name in draft.used if name in draft.table.labels}
     if not said:
         return

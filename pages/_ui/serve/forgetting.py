@@ -31,7 +31,7 @@ PATH = "/media/"
 
 
 class Owners:
-    """Which browsers were offered which file."""
+    """Record of the browsers to which each file was offered."""
 
     def __init__(self) -> None:
         self._of: dict[str, set[str | None]] = {}  # tokens of browsers by file; None for a browser without cookies
