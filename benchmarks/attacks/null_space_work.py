@@ -18,7 +18,7 @@ from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism, TeachingRelease
 from dpgp_core.mechanisms.catalogue import CATALOGUE, Parameters
-from dpgp_core.mechanisms.gaussian import GaussianMechanism, numbered
+from dpgp_core.mechanisms.gaussian import GaussianMechanism, simulate_measurement
 from dpgp_core.release import CHOICES, plan_release, publish, read_table
 from dpgp_core.release.bundle import csv_text, published_columns
 from dpgp_core.release.measured_files import measured_files
@@ -76,7 +76,7 @@ def before(mechanism: Mechanism, data: Dataset, X_test: FloatArray, count: int) 
         return None
     if isinstance(mechanism, GaussianMechanism):
         plan = mechanism.mapped(mechanism.plan(data.X, X_test), data)
-        *_, (last, _) = mechanism.measured(plan, data, lambda stage: numbered(stage, y, rng, count))
+        *_, (last, _) = mechanism.measured(plan, data, lambda stage: simulate_measurement(stage, y, rng, count))
         inside = np.clip(y, last.low, last.high) - (last.low / 2 + last.high / 2)
         mean = data.midpoint + last.offset + (last.plan.weights @ inside.T).T
         w = last.noise_multiplier * rng.standard_normal((count, last.plan.factor.shape[1]))
