@@ -506,7 +506,7 @@ def _outcome(columns: Mapping[str, Contents], dates_mean_yes: Collection[str]) -
 
 
 def _inputs(columns: Mapping[str, Contents], outcomes: Collection[str | None]) -> list[str]:
-    """Return the first column of dates, or else of numbers, without identifiers and if possible with repeated values."""
+    """Return the first column of dates, or else of numbers (no identifier, if possible with repeated values)."""
     others = {name: each for name, each in columns.items() if name not in outcomes and not _identifies(name, each)}
     dates = [name for name, each in others.items() if each.orders and not each.ways]
     numbers = [name for name, each in others.items() if each.ways]
