@@ -186,7 +186,11 @@ SEALED = [
     (known_cells, put("N", 0, 21.0), "the counts must add up to 50 records, not 51"),
     (positioned_cells, put("positions", (0, 0), np.inf), "z of positions must be 9 finite numbers"),
     (positioned_cells, put("positions", (1, 8), 1e9), "a noisy number must lie within"),
-    (positioned_cells, lambda card, arrays: card["positions"].update(noise="none"), "the positions hold what no"),
+    (
+        positioned_cells,
+        lambda card, arrays: card["positions"].update(noise="none"),
+        "the positions have an unknown kind of noise",
+    ),
     (positioned_cells, lambda card, arrays: card["positions"].update(noise_multiplier=0.0), "noise_multiplier must be"),
     (
         positioned_cells,
