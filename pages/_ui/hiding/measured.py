@@ -39,7 +39,8 @@ class Measured:
         settings: the budget, on which it depends besides the number of the release.
         strategies: B of each stage (r, n), with a column for each record. Rows are ordered by decreasing weight, and
             the largest entry of each is positive.
-        expected: root mean square error of the curve at the records after each stage (S,), in the output's unit.
+        expected: root mean square error of the curve at the records after each stage (S,), in the output's unit. It
+            falls on average over releases; in a single one it may rise, if its numbers favour models that disagree.
         unmeasured: expected error before anything is measured.
         unbuyable: expected error if every outcome were known.
     """
