@@ -32,12 +32,12 @@ def packages_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_work() -> Iterator[None]:
-    """Few draws, worlds and budgets where each takes long: what a page shows of them depends on none.
+    """Few releases, data sets and budgets where each takes long: what a page shows of them depends on none.
 
     For the whole session, since tests share what was computed. What pages open with ships, and is used as it is.
     """
     with pytest.MonkeyPatch.context() as quick:
-        quick.setattr(contenders, "WORLDS", 2)
+        quick.setattr(contenders, "DATA_SETS", 2)
         quick.setattr(measured, "EPSILONS", (0.1, 1))
         for name, draws in QUICK.items():
             few = replace(CATALOGUE[name], simulated=draws)
