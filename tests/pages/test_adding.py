@@ -72,7 +72,7 @@ from pages._ui import menu
 from pages._ui.compare import contenders
 from pages._ui.serve import startup
 
-mock.patch.object(contenders, "WORLDS", 2).start()  # a name that is not there is an error
+mock.patch.object(contenders, "DATA_SETS", 2).start()  # a name that is not there is an error
 startup.pages_compile()
 startup.datasets_load()
 wanted = [("toy_page", {}), ("kung_curves", {"dataset": "toy_1d", "kernel": "Cauchy"})]

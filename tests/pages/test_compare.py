@@ -410,14 +410,14 @@ def test_interval_scores_are_half_widths_and_what_lies_outside(seen):
 
 
 TOY = Model("toy_1d", "EQ", exhibit("toy_1d").lengthscale, 0.3)
-WORLDS = contenders.WORLDS  # before other tests have fewer, to be quick
+DATA_SETS = contenders.DATA_SETS  # before other tests have fewer, to be quick
 
 
 @pytest.fixture(scope="module")
 def found():
     data = load_dataset("toy_1d")
     with pytest.MonkeyPatch.context() as whole:
-        whole.setattr(contenders, "WORLDS", WORLDS)
+        whole.setattr(contenders, "DATA_SETS", DATA_SETS)
         each = [contenders.possible_at(data, TOY, 0.01, epsilon) for epsilon in contenders.EPSILONS]
     return contenders.possible(each, data.y_scale)
 
