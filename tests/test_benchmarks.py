@@ -19,7 +19,7 @@ from benchmarks.shared.apart import ROOT
 from benchmarks.shared.options import options_of
 
 
-def test_every_module_that_prints_a_table_has_a_row():
+def test_every_printing_module_has_a_row():
     found = {
         ".".join(path.relative_to(ROOT / "benchmarks").with_suffix("").parts)
         for path in (ROOT / "benchmarks").rglob("*.py")
@@ -73,7 +73,7 @@ def test_a_name_that_is_none_has_a_sentence():
         runner.main(["speed"])
 
 
-def test_all_of_them_are_run_and_those_that_fail_are_named(monkeypatch, capsys):
+def test_failing_benchmarks_are_named(monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(runner, "_apart", lambda each: asked.append(each.name) or each.name != "load")
     with pytest.raises(SystemExit, match="these failed: load"):
@@ -123,12 +123,12 @@ def test_documents_have_the_summary_tables_that_are_printed(name, capsys):
     assert any(capsys.readouterr().out in path.read_text(encoding="utf-8") for path in documents)
 
 
-def test_the_figure_of_the_results_is_drawn_from_them():
+def test_the_figure_is_drawn_from_the_results():
     assert summary.FIGURE.read_text(encoding="utf-8") == summary.figure(), "run: python -m benchmarks summary --figure"
     assert summary.FIGURE.name in (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
 
 
-def test_inputs_are_printed_in_the_columns_of_their_results(capsys):
+def test_inputs_are_printed_with_their_columns(capsys):
     asked = "--places even --outcomes normal --sizes 50 --epsilons 1 --repeats 1 --protects inputs"
     runner.main(["inputs", *asked.split()])
     printed = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("| inputs"))
@@ -136,7 +136,7 @@ def test_inputs_are_printed_in_the_columns_of_their_results(capsys):
         assert printed.strip("| ").split(" | ") == file.readline().strip().split(",")[:-1]
 
 
-def test_rows_are_printed_under_the_names_of_their_cells(capsys):
+def test_rows_are_printed_below_their_names(capsys):
     table.show(iter([{"a": 1, "b [s]": 0.12345}, {"a": 20, "b [s]": "-"}]))
     assert capsys.readouterr().out.splitlines() == ["| a | b [s] |", "|---|---|", "| 1 | 0.123 |", "| 20 | - |"]
 
@@ -150,7 +150,7 @@ def test_options_are_of_the_kinds_of_their_defaults():
         options_of("", ["--data", "c"], {"data": ["a", "b"]})
 
 
-def test_the_error_of_draws_is_their_mean_and_its_standard_error():
+def test_the_standard_error_is_of_the_mean():
     mean, error = judged.error_of(np.array([[3.0, 3.0], [5.0, 5.0]]))
     assert (mean, error) == (4.0, pytest.approx(1.0))
     assert judged.error_of(np.array([[3.0, 3.0]])) == (3.0, 0.0)

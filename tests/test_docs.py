@@ -80,7 +80,7 @@ def test_every_file_that_the_architecture_names_exists():
     assert [path for path in sorted(named) if not any((folder / path).is_file() for folder in folders)] == []
 
 
-def test_every_name_of_the_notation_is_in_the_code():
+def test_every_symbol_of_the_notation_exists():
     text = architecture.DOCUMENT.read_text(encoding="utf-8").split("## Notation and terms")[1].split("\n## ")[0]
     named = {word for name in re.findall(r"`([^`]+)`", text) for word in re.findall(r"[A-Za-z_]\w*", name)}
     code = [path for folder in ("dpgp_core", "datasets", "pages") for path in (ROOT / folder).rglob("*.py")]
@@ -103,7 +103,7 @@ def test_every_threat_has_tests_that_exist():
 
 
 @pytest.mark.full
-def test_no_file_cites_a_document_that_is_not_here():
+def test_every_cited_document_exists():
     cited = re.compile(r"(?<![\w./-])((?:[\w-]+/)*[\w-]+\.md)\b")
     for path in [*ROOT.rglob("*.py"), *DOCUMENTS]:
         if not HIDDEN & set(path.relative_to(ROOT).parts):
@@ -189,7 +189,7 @@ def test_a_budget_is_drawn_with_all_its_shares():
     assert "| stage 2: sums + squares | 46.92 + 5.21 |\n" in architecture.budget_table({"amount": split})
 
 
-def test_constants_of_bayes_cloaking_are_those_of_the_code():
+def test_documented_constants_equal_the_code():
     section = BAYES.split("## Constants\n")[1]
     rows = re.findall(r"^\| (`.*) \| (.*) \| .* \|$", section, re.M)
     assert len(rows) > 10
@@ -212,7 +212,7 @@ def test_every_tuning_constant_is_read_and_explained():
     assert [name for comment, name in explained if not re.search(r"\[.+\]", comment, re.S)] == []
 
 
-def test_every_name_of_bayes_cloaking_is_in_the_code():
+def test_documented_names_of_bayes_cloaking_exist():
     named = {word for code in re.findall(r"`([^`\n]+)`", BAYES) for word in re.findall(r"[A-Za-z_]\w*", code)}
     modules = set(re.findall(r"`(\w+)\.py`", BAYES))
     code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "dpgp_core").rglob("*.py"))
@@ -221,7 +221,7 @@ def test_every_name_of_bayes_cloaking_is_in_the_code():
     assert sorted(named - modules - set(re.findall(r"\w+", code)) - OUTSIDE) == []
 
 
-def test_a_drawing_leaves_out_what_a_longer_way_replaces():
+def test_a_diagram_omits_edges_that_paths_replace():
     graph = {"attic": {"cellar", "hall"}, "hall": {"cellar"}, "cellar": set()}
     assert architecture.picture(graph) == "flowchart TD\n    attic --> hall\n    hall --> cellar\n"
 
@@ -234,7 +234,7 @@ def test_the_map_names_every_room():
     assert [room for room in core + shared if f"`{room}" not in text] == []
 
 
-def test_the_table_of_neighbours_lists_every_mechanism_with_all_that_it_can_protect():
+def test_the_table_of_neighbours_lists_every_mechanism():
     parameters = Parameters(
         kernel=EQ(lengthscale=2.0), noise_variance=0.3, epsilon=1.0, delta=0.01, x_box=((0.0, 1.0),), n=12, cells=4
     )
@@ -259,7 +259,7 @@ def test_every_public_name_is_in_the_list():
     assert [key for key in public if not re.search(rf"`{key}\b", text)] == []
 
 
-def test_every_setting_of_the_server_is_in_the_list():
+def test_every_server_setting_is_documented():
     text = (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
     files = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *filter(Path.is_file, (ROOT / "deploy").iterdir())]
     read = set().union(*(re.findall(r"\bDPGP_[A-Z_]+\b", path.read_text(encoding="utf-8")) for path in files))

@@ -836,6 +836,6 @@ def test_many_hostile_inputs_end_as_allowed(name):
 
 
 @pytest.mark.parametrize("name", ["release, nothing", "release, broken JSON", "release, no ledger"])
-def test_a_good_input_of_a_row_of_wrong_ones_is_noticed(name):
+def test_a_valid_input_among_invalid_ones_is_noticed(name):
     with pytest.raises(AssertionError, match="outcome 0, not one of"):
         outcomes_of(replace(ROWS[name], inputs=st.just(Case())), 1)

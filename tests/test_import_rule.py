@@ -144,7 +144,7 @@ def test_no_file_uses_numpys_global_random_state():
         (caching, "@functools.cache\ndef f(): ..."),
     ],
 )
-def test_the_checks_see_what_they_look_for(check, code):
+def test_the_checks_find_forbidden_imports(check, code):
     assert list(check(ast.walk(ast.parse(code))))
 
 
@@ -165,7 +165,7 @@ STOREYS = (  # of the core, from the ground up: a room imports from its own stor
 )
 
 
-def test_every_room_of_the_core_stands_on_those_below():
+def test_packages_import_only_packages_below():
     storey = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}
     rooms = structure.by_room(structure.graph(packages=("dpgp_core",)), structure.core_room)
     assert set(rooms) == set(storey)
@@ -198,7 +198,7 @@ def test_imports_go_round_in_no_circle(packages, room):
     assert structure.circles(structure.by_room(found, room)) == []
 
 
-def test_no_folder_has_more_modules_than_one_can_keep_in_mind():
+def test_no_folder_has_too_many_modules():
     counts = structure.folders(packages=(*structure.PACKAGES, "benchmarks"))
     assert {folder: count for folder, count in counts.items() if count > 24} == {}
 
@@ -229,7 +229,7 @@ def test_benchmarks_and_deploy_import_nothing_private_of_pages():
                 assert not [each for each in names if each.startswith("_")], name(path)
 
 
-def test_the_graph_is_read_off_every_kind_of_import(tmp_path):
+def test_the_graph_includes_every_kind_of_import(tmp_path):
     files = {
         "a/__init__.py": "from .one import x",
         "a/one.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from . import three\n",
@@ -264,7 +264,7 @@ def defined(tree):
 
 
 @pytest.mark.full
-def test_what_nothing_but_tests_uses_is_in_the_list_of_the_library():
+def test_names_used_only_by_tests_are_documented():
     code = [*sources("dpgp_core", "datasets", "pages", "benchmarks"), ROOT / "app.py"]
     words = Counter(word for path in code for word in re.findall(r"\w+", path.read_text(encoding="utf-8")))
     listed = set(re.findall(r"\w+", (ROOT / "docs/library.md").read_text(encoding="utf-8")))

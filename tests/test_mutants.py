@@ -6,7 +6,7 @@ from tests.mutant_list import EDITS, MUTANTS
 from tests.mutants import ROOT, edited
 
 
-def test_there_are_many_and_no_two_are_the_same():
+def test_there_are_many_different_edits():
     assert len(MUTANTS) >= 100
     assert len({(mutant.file, mutant.before, mutant.after) for mutant in MUTANTS}) == len(MUTANTS)
     assert len({(mutant.file, mutant.breaks) for mutant in MUTANTS}) == len(MUTANTS)
@@ -18,7 +18,7 @@ def test_no_line_of_the_lists_is_anything_else():
     assert sum(line.startswith("#") for line in lines) == len(MUTANTS)
 
 
-def test_each_fits_exactly_one_place_and_leaves_python_as_such(tmp_path):
+def test_each_edit_fits_one_place_and_compiles(tmp_path):
     for mutant in MUTANTS:
         text, copy = (ROOT / mutant.file).read_text(encoding="utf-8"), tmp_path / mutant.file
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -55,7 +55,7 @@ def test_all_is_complete_and_without_repetition():
     assert sorted(dpgp_core.__all__) == sorted({"__version__", *NAMES})
 
 
-def test_type_checkers_are_told_the_same():
+def test_type_checkers_see_the_same_names():
     # a new name is one row of the table and one line here
     assert set((ROOT / "dpgp_core/__init__.pyi").read_text().splitlines()) == stub()
 
@@ -108,7 +108,7 @@ def test_signature_of_kernels(name):
         ("read_csv", "path, x, y, y_bounds, x_box"),
     ],
 )
-def test_signature_begins_as_promised(name, expected):
+def test_signatures_begin_as_documented(name, expected):
     told = [key if default is NEEDED else f"{key}={default!r}" for key, default in signature(name).items()]
     promised = expected.split(", ")
     assert told[: len(promised)] == promised
@@ -122,7 +122,7 @@ def test_signature_of_release(mechanism):
     assert (parameters["rng"].default, parameters["draws"].default) == (None, 1)
 
 
-def test_noise_design_has_what_is_promised():
+def test_noise_design_has_its_documented_fields():
     design = dpgp_core.design_noise(np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]))
     assert design.lambdas.shape == (3,)
     assert design.factor.shape == (2, design.rank)

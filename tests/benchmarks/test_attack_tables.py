@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("same_bits")
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_the_files_with_numbers_are_those_of_the_zip(name):
+def test_the_listed_files_are_those_of_the_zip(name):
     pair = neighbours(name)
     data = read_table(io.BytesIO(pair.tables[0]), pair.spec)
     published = publish(plan_release(pair.spec, data.X), data)
@@ -29,7 +29,7 @@ def test_the_files_with_numbers_are_those_of_the_zip(name):
     assert all(np.isfinite(each).all() for each in numbers_in(found))
 
 
-def test_a_table_is_printed_and_goes_on_from_its_file(tmp_path, capsys, monkeypatch):
+def test_a_table_is_printed_and_resumed_from_file(tmp_path, capsys, monkeypatch):
     few = ["--only", "cloaking", "--bounds", "usual", "--samples", "60", "--zips", "12", "--out", str(tmp_path / "out")]
     null_space.main(few)
     header, _, row = capsys.readouterr().out.splitlines()
@@ -65,7 +65,7 @@ def test_before_has_the_distribution_of_today(name):
     np.testing.assert_allclose(old.std(axis=0), new.std(axis=0), rtol=0.2)
 
 
-def test_before_is_told_apart_and_today_is_not():
+def test_only_the_earlier_release_is_distinguished():
     mechanism, X_test, pair = pair_of("cloaking")
     old, new = ([draw(mechanism, data, X_test, 800) for data in pair] for draw in (before, samples))
     accuracy, bound = null_space.attacked(*old, 0.01)
@@ -77,7 +77,7 @@ def test_before_is_told_apart_and_today_is_not():
 
 
 @pytest.mark.parametrize("name", ["sparse", "bayes_cells"])
-def test_there_is_no_before_where_noise_is_not_added_once(name):
+def test_only_one_stage_mechanisms_have_a_baseline(name):
     mechanism, X_test, (data, _) = pair_of(name)
     assert before(mechanism, data, X_test, 2) is None
 
@@ -88,7 +88,7 @@ def test_numbers_of_zips_differ_from_release_to_release():
     assert found.shape == other.shape
 
 
-def test_zips_of_strategies_that_differ_in_size_are_filled_up(monkeypatch):
+def test_strategies_of_different_sizes_are_padded(monkeypatch):
     sizes = iter([2, 3, 1, 2])
     monkeypatch.setattr(work, "numbers_in", lambda files: [np.ones(3), np.ones(next(sizes))])
     found, other = in_zips(neighbours("cloaking"), 2)

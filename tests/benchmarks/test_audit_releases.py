@@ -78,7 +78,7 @@ def test_so_few_zips_would_show_hardly_any_noise():
         assert proven(pair, 50) > 0.01
 
 
-def test_values_are_read_from_the_bytes_of_the_zip():
+def test_values_are_read_from_the_zip():
     pair = neighbours("cloaking")
     (content,) = released_zips(pair.spec, pair.tables[0], 1)
     files = files_in(content)
@@ -90,7 +90,7 @@ def test_values_are_read_from_the_bytes_of_the_zip():
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_zips_of_neighbours_with_the_same_noisy_numbers_are_the_same(mechanism):
+def test_equal_noisy_numbers_give_equal_zips(mechanism):
     """Nothing in a zip depends on a record but the numbers that noise was added to."""
     pair = neighbours(mechanism)
     with taped() as first:

@@ -26,14 +26,14 @@ def test_what_is_declared_fits_the_table(name):
     assert constant_error(data) > 0
 
 
-def test_every_record_has_its_residuals_and_every_level_a_share():
+def test_every_record_has_residuals_and_every_level_coverage():
     residuals, inside = held_out("bayes_cells", load("iris"), 1.0, 2)
     assert residuals.shape == (2, 150)
     assert inside.shape == (4,)
     assert (np.diff(inside) >= 0).all()
 
 
-def test_every_contender_has_a_row_and_peers_have_no_interval(capsys):
+def test_every_contender_has_a_row(capsys):
     asked = ["--worlds", "plane", "--sizes", "60", "--epsilons", "5", "--repeats", "2"]
     outcomes.main([*asked, "--protects", "inputs", "polynomial", "bins", "cloaking"])
     rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines()[4:]]
@@ -43,7 +43,7 @@ def test_every_contender_has_a_row_and_peers_have_no_interval(capsys):
 
 
 @pytest.mark.parametrize("name", ["normal", "plane"])
-def test_truth_is_the_mean_of_a_very_large_table(name):
+def test_the_truth_is_a_very_large_tables_mean(name):
     """Of 200,000 records at one place: six standard errors."""
     world, rng = WORLDS[name], np.random.default_rng(0)
     place = world.grid[:1]
@@ -51,7 +51,7 @@ def test_truth_is_the_mean_of_a_very_large_table(name):
     assert abs(y.mean() - world.truth(along(place))[0]) < 6 * y.std() / np.sqrt(len(y))
 
 
-def test_hindsight_is_no_worse_with_more_people_and_finer_bins():
+def test_the_oracle_is_no_worse_with_more_people():
     few, many = (hindsight("normal", n, 5.0, "bins", 3) for n in (100, 10_000))
     assert many.error < 0.5 * few.error
 
@@ -78,7 +78,7 @@ def test_a_small_group_gains_by_being_released_together():
 # ---- The table of people: what it prints, and that a promise to people is cheaper than one to ten rows each.
 
 
-def test_a_promise_to_people_costs_less_than_one_to_ten_rows():
+def test_protecting_people_costs_less_than_ten_rows():
     mechanism = BayesCloaking(epsilon=1.0, delta=0.01, protects="inputs and outputs")
     group = replace(mechanism, epsilon=epsilon_of(people.MOST * noise_multiplier(1.0, 0.01), 0.01))
     counted_once = people.measured(mechanism, 300, 4, people=True)
@@ -90,7 +90,7 @@ def test_a_promise_to_people_costs_less_than_one_to_ten_rows():
 # ---- The table of bought bounds: its rows, and that few people are outside of them.
 
 
-def test_a_row_says_what_was_bought_and_what_it_costs():
+def test_a_row_states_bought_bounds_and_their_cost():
     row = bounds.row("heights [cm]", 1000, 1.0, 1e-5, 1)
     cells = " | ".join(map(str, row.values()))
     said = r"heights \[cm\] \| 1000 \| (\S+) \.\.\. (\S+) \| .* \| (\S+) % \(at most (\S+)\) \| (\S+) \| (\S+)"

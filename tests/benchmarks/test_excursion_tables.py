@@ -64,7 +64,7 @@ def test_the_three_groups_are_separate_and_complete():
     np.testing.assert_array_equal(np.concatenate([group.y for group in groups]), batch.y)
 
 
-def test_halls_probability_depends_on_the_noise_alone_at_threshold_zero():
+def test_halls_probability_at_zero_depends_on_noise_alone():
     batch = excursion_1d.targets(2, n=10, size=15)
     few = [PathSetting(lengthscale=0.2, r=r, scale=1.5, bce=0.0, epsilon=1.0) for r in (0.5, 20.0)]
     a, b = (excursion_rows.probabilities(batch, setting, hall=True) for setting in few)
@@ -101,7 +101,7 @@ def test_rows_are_the_same_wherever_the_searches_run():
         assert excursion_rows.rows(part, 2, 1, executor) == excursion_rows.rows(part, 2, 1)
 
 
-def test_a_scheduler_out_of_reach_is_a_sentence(monkeypatch):
+def test_an_unreachable_scheduler_is_explained(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(SystemExit, match=r"the scheduler tcp://127.0.0.1:9 needs Dask; install it with"):
         benchmark.main([*TINY, "--scheduler", "tcp://127.0.0.1:9"])

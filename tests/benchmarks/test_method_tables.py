@@ -33,7 +33,7 @@ def test_rows_of_the_cost_of_measuring():
 
 
 @pytest.mark.parametrize("largest", [0, 10**6])
-def test_exactness_adds_less_than_a_thousandth_of_the_noise(monkeypatch, largest):
+def test_exactness_adds_little_noise(monkeypatch, largest):
     monkeypatch.setattr(measurement_cost, "LARGEST", largest)
     B = measurement_cost.strategy(6, 400, np.random.default_rng(1))
     assert isinstance(B, FactoredMatrix) == (largest == 0)
@@ -71,7 +71,7 @@ def test_vectorised_and_literal_gradients_agree(small):
     )
 
 
-def test_algorithm_2_finds_the_optimum_of_an_easy_problem(small):
+def test_algorithm_2_solves_an_easy_problem(small):
     lambdas, _, converged = noise_design.algorithm_2(small, 20_000, np.random.default_rng(3))
     assert converged
     design = design_noise(small, "logdet", gap=1e-6)
@@ -80,7 +80,7 @@ def test_algorithm_2_finds_the_optimum_of_an_easy_problem(small):
     assert noise == pytest.approx(design.variance().mean(), rel=0.01)
 
 
-def test_quality_of_our_own_weights_is_our_own_quality(small):
+def test_the_quality_of_our_weights_is_one(small):
     design = design_noise(small, "logdet", gap=0.5)
     logdet, noise = noise_design.rescaled_quality(3 * design.lambdas, small, design)
     assert logdet == pytest.approx(2 * np.linalg.slogdet(design.root)[1], rel=1e-10)
@@ -165,7 +165,7 @@ def test_the_rows_fit_together(options):
     assert (np.diff(errors, axis=1) >= 0).all()  # less budget, more error
 
 
-def test_more_selection_budget_lowers_the_error_and_raises_the_total():
+def test_more_selection_budget_lowers_the_error():
     small, large = printed("--selection-epsilon", "0.2"), printed("--selection-epsilon", "5")
     assert (one(large, "after private choice") < one(small, "after private choice")).all()
     assert (one(large, "total epsilon")[1:] > one(small, "total epsilon")[1:]).all()
@@ -216,7 +216,7 @@ def test_errors_fall_with_epsilon_and_ours_are_smaller(lines):
     assert (paper < numbers_of(lines, "paper, generic", "error")).all()
 
 
-def test_coverage_is_a_share_and_rises_with_the_level(lines):
+def test_coverage_rises_with_the_confidence_level(lines):
     for label in ("whitened: f", "paper: f", "paper with cross terms: y", "naive: f"):
         shares = numbers_of(lines, label, "calibration")
         assert ((shares >= 0) & (shares <= 1)).all()

@@ -33,7 +33,7 @@ def test_curve_agrees_with_dp_accounting_to_five_digits(case, curve):
 
 @pytest.mark.parametrize(("eta", "gamma"), [(0.0, 0.05), (1.0, 0.05), (0.5, 0.2), (3.0, 0.3)])
 @pytest.mark.parametrize("odds", [0.5, 2.0])
-def test_an_exact_selection_diverges_no_more_than_the_curve(eta, gamma, odds):
+def test_exact_selection_diverges_at_most_by_the_curve(eta, gamma, odds):
     """Runs of score 0 or 1 with known chances: the law of the best follows from K's generating function."""
 
     def chance_of_0(p):  # E[x^K] at x = 1 - p, the chance that every run scores 0

@@ -23,7 +23,7 @@ from tests.e2e import browser as tool
 
 
 @pytest.mark.skipif(tool.CHROMIUM is None, reason="NO BROWSER: chromium is not installed, so no first visit was made")
-def test_a_page_has_its_row_and_its_moments_come_in_their_order(capsys):
+def test_a_page_has_a_row_with_ordered_times(capsys):
     first_visit.main(["--pages", "attack", "--age", "0", "--settings", "DPGP_WARM=0"])
     *_, header, _, row = (line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines())
     assert header[1:6] == [f"first: {moment}" for moment in first_visit.MEASURED]
@@ -101,7 +101,7 @@ def server():
 
 
 @pytest.mark.full  # starts a server and opens every page of it; one session of it is below
-def test_small_load_on_a_fresh_server_is_answered_rightly_and_without_errors(capsys):
+def test_a_small_load_is_answered_without_errors(capsys):
     phases = load.main(["--sessions", "2", "--moves", "2", "--think", "0"])
     assert [phase.errors for phase in phases] == [[]] * 6
     assert [phase.wrong for phase in phases] == [0] * 6
@@ -114,7 +114,7 @@ def test_small_load_on_a_fresh_server_is_answered_rightly_and_without_errors(cap
     assert "nan" not in printed
 
 
-def test_a_session_moves_the_slider_it_names_and_none_that_does_not_exist(server):
+def test_a_session_moves_only_existing_sliders(server):
     async def answers():
         async with Session(server[0], "kung_curves") as tab:
             found = [await tab.open(), await tab.move(epsilon=0.5), await tab.move(epsilon=2, lengthscale_years=15)]
@@ -142,7 +142,7 @@ def test_a_wrong_epsilon_and_exceptions_are_counted():
     assert len(phase.seconds) == 2
 
 
-def test_nobody_there_is_an_error_of_the_phase_and_not_the_end(capsys):
+def test_an_absent_server_is_an_error(capsys):
     phases = load.main(["--sessions", "1", "--moves", "1", "--think", "0", "--address", "http://127.0.0.1:9"])
     assert all(phase.errors and not phase.seconds for phase in phases)
 
@@ -150,17 +150,17 @@ def test_nobody_there_is_an_error_of_the_phase_and_not_the_end(capsys):
 @pytest.mark.parametrize(
     ("share", "expected"), [(0.5, 2.0), (0.95, 4.0), (1.0, 4.0), (0.25, 1.0), (0.26, 2.0), (0.01, 1.0)]
 )
-def test_quantile_is_the_smallest_value_that_enough_do_not_exceed(share, expected):
+def test_a_quantile_is_an_order_statistic(share, expected):
     assert quantile([3.0, 1.0, 4.0, 2.0], share) == expected
 
 
-def test_cold_settings_are_all_different_and_not_the_default():
+def test_cold_settings_are_different_from_the_default():
     settings = list(_unseen("kung"))
     assert len(set(settings)) == len(settings) > 60
     assert (25, 0.3) not in settings
 
 
-def test_a_short_walk_is_answered_and_ends_with_its_table(server, capsys):
+def test_a_short_walk_ends_with_its_table(server, capsys):
     phases = load.main(
         ["--walk", "--sessions", "1", "--seconds", "4", "--think", "0", "--idle", "0", "--address", server[0]]
     )
@@ -170,7 +170,7 @@ def test_a_short_walk_is_answered_and_ends_with_its_table(server, capsys):
     assert "answered, look again, errors" in capsys.readouterr().out
 
 
-def test_a_session_uploads_a_table_and_leaves_in_the_middle(server):
+def test_a_session_uploads_a_table_and_leaves(server):
     async def answers():
         async with Session(server[0], "your_data") as tab:
             await tab.open()
@@ -185,7 +185,7 @@ def test_a_session_uploads_a_table_and_leaves_in_the_middle(server):
     assert 0 < given.first <= given.seconds
 
 
-def test_growth_is_the_slope_after_the_beginning_with_an_error_that_holds_it():
+def test_growth_is_a_slope_with_its_error():
     rng = np.random.default_rng(1)
     t = np.linspace(0, 3600, 200)
     noisy = 300 + 7 * t / 3600 + rng.normal(0, 2, 200) - 500 * (t < 300)
@@ -197,7 +197,7 @@ def test_growth_is_the_slope_after_the_beginning_with_an_error_that_holds_it():
     assert math.isnan(growth([(0.0, 1.0)] * 30)[1])
 
 
-def test_the_table_has_every_target_and_comes_from_walks(monkeypatch, capsys):
+def test_the_table_compares_every_target_with_walks(monkeypatch, capsys):
     served, loads = [], []
 
     @contextlib.contextmanager

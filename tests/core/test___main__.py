@@ -25,7 +25,7 @@ def run(*arguments, cwd):
 
 
 @pytest.mark.full
-def test_a_terminal_that_shows_no_umlauts_does_not_spoil_a_release(tmp_path, monkeypatch):
+def test_terminals_without_umlauts_do_not_break_releases(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     config = spec_to_json(replace(EXAMPLE, unit="eine Größe"))
     (tmp_path / "c.json").write_text(config, encoding="utf-8")
@@ -36,7 +36,7 @@ def test_a_terminal_that_shows_no_umlauts_does_not_spoil_a_release(tmp_path, mon
 
 
 @pytest.mark.full
-def test_the_module_runs_and_its_exit_codes_reach_the_shell(tmp_path):
+def test_the_shell_receives_exit_codes(tmp_path):
     template = run("template", cwd=tmp_path)
     assert (template.returncode, template.stderr) == (0, "")
     assert spec_from_json(template.stdout) == EXAMPLE

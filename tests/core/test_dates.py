@@ -30,7 +30,7 @@ def test_every_day_goes_there_and_back(first, format):
         assert dates.day(days) == date.fromisoformat(first) + timedelta(days=days)
 
 
-def test_days_before_the_first_are_negative_and_places_between_days_go_to_the_nearest():
+def test_days_are_counted_from_the_first():
     dates = Dates(name="day", first="2020-03-01")
     assert dates.days("2020-02-29") == -1
     assert [dates.text(days) for days in (0.49, 0.51, -0.2)] == ["2020-03-01", "2020-03-02", "2020-03-01"]
@@ -87,23 +87,23 @@ def test_days_before_the_first_are_negative_and_places_between_days_go_to_the_ne
         ("1-foo-2024", "day/month/year", None),
     ],
 )
-def test_a_date_is_read_in_the_declared_order_alone(cell, format, found):
+def test_dates_are_read_only_as_declared(cell, format, found):
     assert parsed(cell, format) == found
     assert found is None or parsed(written(found, format), format) == found
 
 
-def test_a_year_of_two_digits_is_the_earliest_that_the_domain_holds():
+def test_two_digit_years_are_the_earliest_possible():
     assert Dates(name="born", first="1930-06-01", format="day/month/year").day(
         Dates(name="born", first="1930-06-01", format="day/month/year").days("1/3/55")
     ) == date(1955, 3, 1)
     assert parsed("1/3/29", "day/month/year", date(1930, 6, 1)) == date(2029, 3, 1)
 
 
-def test_an_example_is_written_as_the_table_writes_it():
+def test_an_example_has_the_declared_format():
     assert [example(format) for format in ORDERS] == ["2024-03-31", "31/03/2024", "03/31/2024"]
 
 
-def test_only_what_is_written_so_looks_like_a_date():
+def test_only_complete_dates_look_like_dates():
     assert all(looks_like_a_date(cell) for cell in ("2024-03-01", "1.3.2024", "12/31/24 08:00"))
     assert looks_like_a_date("Jan 2020")
     assert not looks_like_a_date("Jan 2020", whole=True)
@@ -122,7 +122,7 @@ def test_a_declaration_is_a_key():
 
 
 @pytest.mark.parametrize("cell", ["2024-03/01", "2024-13-45", "1 Blursday 2024", "99/99/99 25:61", "2024-W99"])
-def test_all_forms_in_one_take_what_one_of_them_takes(cell):
+def test_the_joint_pattern_accepts_every_form(cell):
     forms = [form for order in ORDERS for form in dates._forms(order.split("-")[0].split("/")[0], whole=False)]
     assert has_the_form_of_a_date(cell) == any(form.fullmatch(cell) for form in forms) == (cell != "2024-03/01")
 
@@ -141,7 +141,7 @@ def X():
     return np.random.default_rng(0).uniform([0, 0], [10, 100], (60, 2))
 
 
-def test_the_wave_is_mackays_periodic_kernel_times_a_slow_one(kernel, X):
+def test_the_periodic_component_follows_mackay(kernel, X):
     d = X[:, None] - X[None]
     slow = np.exp(-0.5 * ((d[..., 0] / 5) ** 2 + (d[..., 1] / 60) ** 2))
     wave = np.exp(-2 * np.sin(np.pi * d[..., 1] / 7) ** 2 / 0.7**2)
@@ -156,7 +156,7 @@ def test_lifted_inputs_give_the_same_covariances(kernel, X):
     np.testing.assert_array_equal(lifted(X, ()), X)
 
 
-def test_covariances_are_positive_definite_and_the_diagonal_is_the_variance(kernel, X):
+def test_periodic_covariances_are_positive_definite(kernel, X):
     K = kernel(X, X)
     assert np.linalg.eigvalsh(K).min() > -1e-10
     np.testing.assert_allclose(K.diagonal(), kernel.diagonal(X))
@@ -164,17 +164,17 @@ def test_covariances_are_positive_definite_and_the_diagonal_is_the_variance(kern
     assert kernel.diagonal(X).shape == (60,)
 
 
-def test_whole_days_stand_in_the_middle_of_a_cell_of_a_week():
+def test_whole_days_are_in_the_middle_of_cells():
     phases = lifted(np.arange(14.0)[:, None], (7.0,))[:, 1]
     np.testing.assert_allclose(phases, np.tile(np.arange(7) + 0.5, 2))
 
 
-def test_the_lifted_box_has_a_side_for_each_period_of_at_most_twelve_cells():
+def test_periods_have_at_most_twelve_cells():
     assert lifted_box([(0.0, 5.0), (0.0, 9.0)], (None, YEAR)) == ((0.0, 5.0), (0.0, 9.0), (0.0, YEAR))
     assert phase_cells((7.0, YEAR, None, 2.0)) == (7, 12, 2)
 
 
-def test_periods_are_kept_and_a_year_fits_two_years():
+def test_periods_must_fit_into_the_box():
     assert check_periods([None, None], 2) == check_periods(None, 3) == ()
     assert check_periods([None, 7], 2) == (None, 7.0)
     check_room("a year", YEAR, (0.0, 731.0))

@@ -41,7 +41,7 @@ def test_rational_quadratic_of_shape_two():
 
 
 @each
-def test_positive_definite_symmetric_and_the_variance_on_the_diagonal(kernel):
+def test_kernels_are_positive_definite_and_symmetric(kernel):
     rng = np.random.default_rng(1)
     X, Z = rng.normal(size=(20, 3)), rng.normal(size=(7, 3))
     k = kernel(variance=1.7, lengthscale=(0.5, 1.0, 2.0))
@@ -89,7 +89,7 @@ def test_two_categories_multiply():
     np.testing.assert_array_equal(kernel(X[:1], X), [[1.0, 0.25, 0.5]])
 
 
-def test_one_group_may_have_a_curve_of_its_own_beside_what_all_share():
+def test_one_group_may_have_a_rougher_curve():
     rng = np.random.default_rng(0)
     x, group = rng.uniform(size=(30, 1)), rng.integers(0, 3, (30, 1)).astype(float)
     X, alike = np.hstack([x, group]), AcrossGroups(inner=EQ(lengthscale=0.3), columns=(1,), shared=0.5)

@@ -26,7 +26,7 @@ def test_a_good_matrix_has_its_cholesky_factor():
 
 
 @pytest.mark.parametrize("least", [1e-6, 0.3])
-def test_an_indefinite_matrix_has_the_factor_of_the_nearest_one_whose_eigenvalues_are_large_enough(least):
+def test_indefinite_matrices_get_the_nearest_factor(least):
     Q = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))[0]
     values = np.array([4.0, 2.0, 1.0, 0.5, -1.0])
     L = sturdy_cholesky((Q * values) @ Q.T, least)
@@ -100,7 +100,7 @@ def test_threads_give_the_same_numbers(columns):
         np.testing.assert_array_equal(columns.triangle(threads), columns.triangle())
 
 
-def test_a_block_to_be_computed_is_sent_as_its_inputs(features):
+def test_blocks_are_sent_as_their_inputs(features):
     block = Columns(features, array(4, 4, 5))[slice(0, BLOCK)]
     sent = pickle.dumps(block)
     assert len(sent) < 1.1 * 8 * 2 * BLOCK + 2000  # two inputs a column, not five features

@@ -64,7 +64,7 @@ def private_table(protects: Protects, people: bool) -> Dataset:
 
 
 @pytest.mark.full
-def test_private_values_are_in_sight_in_the_files_that_are_named_and_in_no_others() -> None:
+def test_private_values_occur_only_in_named_files() -> None:
     runs = [(protects, people) for protects in ("outputs", "inputs and outputs") for people in (False, True)]
     found = [in_sight(protects, people) for protects, people in runs]
     assert all({"table.py", "measurement/integers.py"} & files for files in found)  # the arrays were followed

@@ -35,18 +35,18 @@ def test_the_side_of_a_category_is_derived():
     assert groups_of(data.x_box) == 2
 
 
-def test_copies_keep_their_levels():
+def test_copies_keep_their_categories():
     data = of_groups()
     for copy in (replace(data, y=data.y + 1), data.public_part(), data.subset(np.array([1, 2]))):
         assert copy.x_levels == (None, SEX)
         assert isinstance(copy.x_box[1], LevelSide)
 
 
-def test_a_category_beside_a_derived_side_is_taken():
+def test_a_category_with_a_derived_side_is_accepted():
     assert of_groups(x_box=((0.0, 60.0), (-0.5, 1.5))).x_box == of_groups().x_box
 
 
-def test_levels_are_declared_by_the_name_of_an_input():
+def test_categories_are_declared_by_input_name():
     assert levels_by_column(("age", "region"), {"region": REGIONS}) == (None, REGIONS)
     assert levels_by_column(("age",), None) == (None,)
     assert side_of(REGIONS) == (-0.5, 2.5)

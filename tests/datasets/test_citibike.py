@@ -49,7 +49,7 @@ def test_simulated_journeys():
     assert data.x_box == ((40.6794, 40.7872), (-74.0171, -73.9299)) * 2
 
 
-def test_stations_are_600_in_the_box_and_clustered_whatever_seed_and_n_are():
+def test_there_are_600_clustered_stations_in_the_box():
     stations = citibike.stations()
     assert len(np.unique(stations, axis=0)) == 600
     cells = np.histogram2d(*stations.T, bins=6, range=[citibike.LATITUDES, citibike.LONGITUDES])[0]
@@ -139,7 +139,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("content", "sentence"), WRONG.values(), ids=WRONG)
-def test_wrong_files_have_a_sentence_that_repeats_no_cell(write, content, sentence):
+def test_wrong_files_are_explained_without_cells(write, content, sentence):
     with pytest.raises(ValueError, match=sentence) as caught:
         citibike.load_file(write(content))
     shown = "".join(traceback.format_exception(caught.value))
@@ -147,7 +147,7 @@ def test_wrong_files_have_a_sentence_that_repeats_no_cell(write, content, senten
     assert "-74.00" not in shown.replace("-74.0171", "")
 
 
-def test_missing_file_folder_and_zips_without_csv_or_damaged(tmp_path, write_zip):
+def test_missing_and_damaged_files_are_explained(tmp_path, write_zip):
     with pytest.raises(ValueError, match=r"cannot open .*nothing.csv.*: No such file or directory; check the path"):
         citibike.load_file(tmp_path / "nothing.csv")
     with pytest.raises(ValueError, match=r"cannot open .*: Is a directory"):

@@ -21,7 +21,7 @@ of_each = pytest.mark.parametrize("module", DATASETS, ids=[module.NAME for modul
 
 
 @of_each
-def test_a_data_set_has_its_shape_and_states_what_is_public(module):
+def test_a_data_set_states_what_is_public(module):
     data = datasets.load(module.NAME)
     assert data.name == module.NAME
     assert data.X.shape == (data.n, data.dim)
@@ -39,7 +39,7 @@ def test_a_data_set_has_its_shape_and_states_what_is_public(module):
     ("name", "column"),
     [("kung", "height_cm"), ("london_hexes", "median_price_gbp"), ("london_sales", "median_price_gbp")],
 )
-def test_public_values_do_not_move_with_the_private_column(name, column, monkeypatch):
+def test_public_values_are_independent_of_private_ones(name, column, monkeypatch):
     before = datasets.load(name)
     read = pd.read_csv
 
@@ -83,7 +83,7 @@ def test_the_seed_decides_and_the_size_is_honoured(module):
 
 
 @pytest.mark.parametrize("module", SEEDED, ids=[module.NAME for module in SEEDED])
-def test_what_a_seed_draws_is_said_to_be_simulated(module):
+def test_seeded_data_sets_are_called_simulated(module):
     assert module.load().simulated
 
 
@@ -94,7 +94,7 @@ def test_every_dataset_file_is_listed():
     assert named == {module.NAME for module in (*DATASETS, *FROM_FILES)}
 
 
-def test_names_and_titles_are_unique_and_in_display_order():
+def test_names_and_titles_are_unique_and_ordered():
     assert [module.NAME for module in DATASETS][:4] == ["kung", "london_hexes", "london_sales", "toy_1d"]
     assert len({module.TITLE for module in (*DATASETS, *FROM_FILES)}) == len(DATASETS) + len(FROM_FILES)
 
@@ -148,12 +148,12 @@ REFUSALS = (
 
 
 @pytest.mark.parametrize(("call", "said"), REFUSALS)
-def test_what_is_not_there_is_refused_with_what_is(call, said):
+def test_unknown_names_are_refused_with_the_alternatives(call, said):
     with pytest.raises(ValueError, match=said):
         call()
 
 
-def test_the_287_women_and_girls_by_age_and_by_age_and_weight():
+def test_the_287_women_and_girls_are_loaded():
     one, two = kung.load(), kung.load(dims=2)
     assert (one.X.shape, one.x_names, one.x_units) == ((287, 1), ("age",), ("years",))
     assert (two.X.shape, two.x_names, two.x_units) == ((287, 2), ("age", "weight"), ("years", "kg"))

@@ -45,14 +45,14 @@ def test_labels_are_cells_counts_and_borough_names():
         ("Teddington", 51.427, -0.333, "Richmond upon Thames"),
     ],
 )
-def test_borough_names_stand_where_they_belong(place, latitude, longitude, borough):
+def test_borough_names_are_inside_their_boroughs(place, latitude, longitude, borough):
     labels = london_hexes.load().labels
     near = np.isin(labels["cell"], h3.grid_disk(h3.latlng_to_cell(latitude, longitude, 7), 1))
     names, counts = np.unique(labels["borough"][near], return_counts=True)
     assert names[counts.argmax()] == borough, place
 
 
-def test_borough_codes_number_the_city_and_then_the_boroughs_alphabetically():
+def test_borough_codes_are_alphabetical_after_the_city():
     table = london_hexes._table("boroughs")
     assert table["borough_code"].tolist() == [f"E090000{number:02}" for number in range(1, 34)]
     assert table["borough"][0] == "City of London"
@@ -60,7 +60,7 @@ def test_borough_codes_number_the_city_and_then_the_boroughs_alphabetically():
     assert table["borough"].is_unique
 
 
-def test_map_is_the_occupied_cells_four_rings_and_no_holes_within_the_declared_box():
+def test_the_map_has_occupied_cells_and_four_rings():
     table, data = london_hexes.map_cells(), london_hexes.load()
     cells, occupied = set(table["cell"]), data.labels["cell"].tolist()
     assert list(table.columns) == ["cell", "easting_km", "northing_km", "sales"]
@@ -78,7 +78,7 @@ def test_map_is_the_occupied_cells_four_rings_and_no_holes_within_the_declared_b
     assert london_hexes.map_cells()["sales"].min() == 0
 
 
-def test_outlines_are_closed_lon_lat_rings_of_every_borough_with_a_hexagon():
+def test_outlines_are_closed_rings_of_every_borough():
     outlines = london_hexes.borough_outlines()
     assert [name for name, _ in outlines] == sorted(set(london_hexes.load().labels["borough"]))
     for _, rings in outlines:
@@ -164,7 +164,7 @@ def test_aggregation_by_hand(sales):
     assert hexes.loc[CENTRE, "easting_km"] == pytest.approx(530 + 69 * longitude + 0.010, abs=6e-4)
 
 
-def test_aggregation_does_not_depend_on_the_order_of_the_sales(sales):
+def test_aggregation_is_independent_of_the_sales_order(sales):
     pd.testing.assert_frame_equal(
         build_london_hexes.aggregate(sales[::-1]), build_london_hexes.aggregate(sales), check_exact=True
     )
@@ -186,7 +186,7 @@ def test_map_fills_rings_and_enclosed_holes():
     assert set(table.loc[table["sales"] > 0, "cell"]) == set(ring)
 
 
-def test_empty_cells_stand_at_their_centres():
+def test_empty_cells_are_located_at_their_centres():
     table = _map(h3.grid_disk(CENTRE, 3)).query("sales == 0")
     centres = np.array([h3.cell_to_latlng(cell) for cell in table["cell"]])
     np.testing.assert_allclose(table["easting_km"], 530 + 69 * centres[:, 1], atol=6e-4)

@@ -78,7 +78,7 @@ def load(write):
 @pytest.mark.parametrize(
     "lookup", [ONSPD, NEW_ONSPD, NSPL, CODE_POINT, "\ufeff" + ONSPD, CODE_POINT.replace("\n", "\r\n")]
 )
-def test_sales_stand_at_their_postcodes_in_every_layout(load, lookup):
+def test_sales_have_their_postcodes_coordinates_in_every_layout(load, lookup):
     data = load(postcodes=lookup)
     np.testing.assert_array_equal(data.X, [[531.5, 183.5], [532.25, 165.75], [531.5, 183.5]])
     np.testing.assert_allclose(data.y, np.log([500_000, 250_001, 9_000_000]))
@@ -94,7 +94,7 @@ def test_everything_public_is_declared_as_for_the_hexagons(load):
     assert "2 standard sales of 2018, property types T; 2 more lack a position" in data.source
 
 
-def test_bounds_rest_on_a_declaration_never_on_the_files(write):
+def test_bounds_are_declared_and_not_computed(write):
     files = {"ppd": write(PPD, "pp-2018.csv"), "postcodes": write(ONSPD, "lookup.csv")}
     for years in ({}, {"year": 1995}, {"year": 2025}):
         with pytest.raises(ValueError, match=r"no price range is declared for .*; give price_bounds=\(low, high\)"):
@@ -120,7 +120,7 @@ def test_what_is_left_out_is_counted_by_reason(write):
     assert len(sales.price) + sum(sales.left_out.values()) == 11
 
 
-def test_a_folder_stands_for_its_files(write, tmp_path):
+def test_a_folder_replaces_a_list_of_files(write, tmp_path):
     lines = CODE_POINT.splitlines(keepends=True)
     (tmp_path / "csv").mkdir()
     for name, content in (("n.csv", lines[0]), ("cr.csv", lines[1]), ("m.csv", lines[3]), ("notes.txt", "hello")):
@@ -131,7 +131,7 @@ def test_a_folder_stands_for_its_files(write, tmp_path):
         london_ppd.load(ppd=write(PPD, "pp.csv"), postcodes=tmp_path / "none", year=2018)
 
 
-def test_which_sales_are_kept_does_not_depend_on_prices(load):
+def test_selected_sales_are_independent_of_prices(load):
     one, other = load(), load(ppd=PPD.replace('"500000"', '"3"').replace('"9000000"', '"123456"'))
     np.testing.assert_array_equal(one.X, other.X)
     assert (one.source, one.y_bounds) == (other.source, other.y_bounds)
@@ -166,7 +166,7 @@ WRONG_SALES = {
 
 
 @pytest.mark.parametrize(("content", "sentence"), WRONG_SALES.values(), ids=WRONG_SALES)
-def test_wrong_price_files_have_a_sentence_that_repeats_no_cell(load, content, sentence):
+def test_wrong_price_files_are_explained_without_cells(load, content, sentence):
     with pytest.raises(ValueError, match=sentence) as caught:
         load(ppd=content)
     shown = "".join(traceback.format_exception(caught.value))
@@ -274,7 +274,7 @@ def test_positions_are_uniform_in_the_hexagon():
     assert np.mean(depth < 0.5) == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / 40_000))
 
 
-def test_ln_prices_scatter_about_the_cells_median():
+def test_log_prices_vary_about_the_cells_median():
     data, hexes = london_sales.load(n=20_000), london_hexes.load()
     median = dict(zip(hexes.labels["cell"], hexes.y, strict=True))
     residual = data.y - np.array([median[cell] for cell in data.labels["cell"]])
@@ -323,13 +323,13 @@ def altered(monkeypatch):
     return alter
 
 
-def test_scaling_does_not_depend_on_where_the_hexagons_lie(altered):
+def test_scaling_is_independent_of_the_hexagons(altered):
     whole = london_excursion.load()
     altered(lambda table: table.head(50))
     np.testing.assert_allclose(london_excursion.load().X, whole.X[:50])
 
 
-def test_the_grid_is_the_box_whatever_the_records_are(altered):
+def test_the_grid_is_independent_of_the_records(altered):
     whole, cells = london_excursion.grid(), set(london_excursion.cells())
     assert cells > set(london_hexes.load().labels["cell"])
     assert max(h3.grid_distance(london_excursion.MIDDLE, cell) for cell in cells) < london_excursion.RINGS
@@ -341,14 +341,14 @@ def test_the_grid_is_the_box_whatever_the_records_are(altered):
     np.testing.assert_array_equal(london_excursion.grid(), whole)
 
 
-def test_truth_stands_where_a_sale_is():
+def test_the_truth_is_known_where_sales_are():
     data, cells = london_excursion.load(), london_excursion.cells()
     truth = london_excursion.truth(data)
     assert np.isfinite(truth).sum() == data.n
     assert truth[cells.index(data.labels["cell"][7])] == data.y[7]
 
 
-def test_search_targets_lie_on_the_public_grid_and_see_neither_price_nor_place(altered):
+def test_search_targets_use_only_the_public_grid(altered):
     batch = london_excursion.search_targets(3)
     assert {tuple(row) for row in batch.grid.tolist()} < {tuple(row) for row in london_excursion.grid().tolist()}
     assert batch.y.shape == (3, 300)

@@ -53,7 +53,7 @@ def test_y_is_the_documented_curve_plus_noise():
     assert x.mean() == pytest.approx(5, abs=4 * 10 / np.sqrt(12 * 20_000))
 
 
-def test_heights_follow_the_documented_curve_and_weights_the_documented_index():
+def test_heights_and_weights_follow_the_documented_formulas():
     data = growth_2d.load(n=40_000)
     z = np.log(data.y / growth_2d.median_height(data.X[:, 0])) / 0.045
     assert z.mean() == pytest.approx(0, abs=6 / 200)
@@ -86,7 +86,7 @@ def test_rows_of_one_girl_are_alike():
     assert within < 0.5 * off.std()
 
 
-def test_only_bayes_cloaking_takes_it_and_no_page_shows_it():
+def test_only_bayes_cloaking_accepts_several_rows():
     data = growth_visits.load(girls=20)
     assert "growth_visits" not in datasets.EXHIBITS
     assert BayesCloaking(epsilon=1.0, delta=1e-5).guarantee_for(data).rows is None
@@ -97,7 +97,7 @@ def test_only_bayes_cloaking_takes_it_and_no_page_shows_it():
 
 @pytest.mark.parametrize("noise", [0.0, 0.1, 0.5, 0.6])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_curve_has_its_sup_norm_over_grid_and_inputs_and_the_noise_its_bound(noise, seed):
+def test_the_curve_and_noise_keep_their_bounds(noise, seed):
     clean, data = excursion_1d.load(noise=0.0, seed=seed), excursion_1d.load(noise=noise, seed=seed)
     f = excursion_1d.truth(noise=noise, seed=seed)
     signal = (1 - noise) * clean.y  # the same curve at the inputs: streams do not depend on the noise
@@ -177,7 +177,7 @@ def test_truth_is_the_field_of_the_data():
     assert np.abs(f[nearest] - data.y).max() < 0.2
 
 
-def test_the_field_is_smooth_and_has_at_most_two_peaks():
+def test_the_field_is_smooth_with_two_peaks():
     for seed in range(10):
         f = plumes_2d.truth(noise=0.0, seed=seed).reshape(64, 64)
         inner = f[1:-1, 1:-1]
@@ -204,7 +204,7 @@ def test_true_sets_are_neither_empty_nor_everything():
     assert 0.05 < share.min() < share.max() < 0.8
 
 
-def test_targets_at_given_places():
+def test_targets_are_at_given_inputs():
     X = np.random.default_rng(1).random((30, 2))
     batch = plumes_2d.targets_at(X, 4, noise=0.2)
     np.testing.assert_array_equal(batch.X, np.tile(X, (4, 1, 1)))

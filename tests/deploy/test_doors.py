@@ -71,7 +71,7 @@ def is_nginx(way):
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 @pytest.mark.parametrize("door", CLOSED, ids=lambda door: door.path)
-def test_what_visitors_have_no_business_with_is_closed_on_every_way(way, door, method):
+def test_internal_endpoints_are_closed_on_every_way(way, door, method):
     answer = way.ask(door.path, b"x" if method == "POST" else None, method)
     assert answer.status == 404
     assert (door.through_nginx if is_nginx(way) else OURS) in answer.body
@@ -89,7 +89,7 @@ def test_what_pages_ask_for_is_there(way, path, kind, part):
     assert part in answer.body
 
 
-def test_whether_a_server_is_ready_is_said_to_whoever_starts_it_alone(way):
+def test_readiness_is_reported_only_to_the_operator(way):
     if is_nginx(way):
         assert way.ask("/readyz").status == 404
     else:
@@ -111,7 +111,7 @@ def test_every_answer_has_its_headers_once(way):
             assert "geolocation=()" in headers["Permissions-Policy"]
 
 
-def test_behind_https_the_cookie_is_secure_and_https_stays(way):
+def test_behind_https_the_cookie_stays_secure(way):
     answer = way.ask("/", x_forwarded_proto="https")
     cookie = SimpleCookie(answer.headers["Set-Cookie"])["__Host-dpgp_session"]
     assert cookie["secure"]
@@ -122,12 +122,12 @@ def test_behind_https_the_cookie_is_secure_and_https_stays(way):
     assert ("max-age=" in (answer.headers["Strict-Transport-Security"] or "")) == is_nginx(way)
 
 
-def test_a_proposed_token_counts_from_the_proxy_and_from_no_visitor(way):
+def test_only_the_proxy_may_propose_a_token(way):
     said = way.ask("/", x_visitor="x" * 32).headers["Set-Cookie"]
     assert (SimpleCookie(said)["dpgp_session"].value == "x" * 32) == (not is_nginx(way))
 
 
-def test_a_foreign_page_is_refused_and_holds_up_nobody(way):
+def test_a_foreign_page_is_refused_without_delay(way):
     port = urlsplit(way.address).port
     foreign = ["http://evil.example", f"http://evil.example:{port}", "null"]
     foreign += [f"http://127.0.0.1:{port + 1}", "http://127.0.0.1"]
@@ -137,7 +137,7 @@ def test_a_foreign_page_is_refused_and_holds_up_nobody(way):
     assert is_nginx(way) or not way.noted.exists()  # no name was looked up, nobody outside was connected to
 
 
-def test_a_name_that_was_made_to_lead_here_is_refused(way):
+def test_a_rebound_host_name_is_refused(way):
     name = f"evil.example:{urlsplit(way.address).port}"
     assert handshake(way.address, f"http://{name}", name) == 403
     answer = way.ask("/", host=name)

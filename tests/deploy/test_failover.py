@@ -45,7 +45,7 @@ def pictures_counted(page):
     return int(re.search(r"(\d+) separate real releases", said[0])[1])
 
 
-def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium, record_property):
+def test_another_replica_continues_if_one_dies(gate_of_three, chromium, record_property):
     gate, page = gate_of_three, visit(gate_of_three, chromium, "kung_curves")
     move(page, "ε")
     unfold(page)
@@ -89,7 +89,7 @@ def test_a_replica_dies_and_the_page_goes_on_at_another(gate_of_three, chromium,
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
-def test_a_replica_steps_down_and_only_new_visitors_go_elsewhere(gate_of_three, chromium):
+def test_a_draining_replica_sends_new_visitors_elsewhere(gate_of_three, chromium):
     gate, page = gate_of_three, visit(gate_of_three, chromium, "kung_curves")
     old = home(gate, page)
     itself = Asked(f"http://127.0.0.1:{old.port}")
@@ -117,7 +117,7 @@ def practise(page, number):
     release(page, number)
 
 
-def test_the_ledger_goes_on_in_another_browser_and_when_a_replica_dies(gate, chromium):
+def test_the_ledger_survives_another_browser_and_failover(gate, chromium):
     page = visit(gate, chromium, "your_data")
     practise(page, 1)
     assert "release.json" in zipfile.ZipFile(io.BytesIO(download(page))).namelist()

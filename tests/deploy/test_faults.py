@@ -44,7 +44,7 @@ def ready(server):
     return server.ask("/readyz").status == 200
 
 
-def test_after_its_processes_were_killed_it_is_ready_again_and_has_no_zombies(server):
+def test_a_server_recovers_after_its_processes_are_killed(server):
     asked, number, _ = server
     wait_until(lambda: ready(asked), "the server to be ready")
     workers = [pid for pid, _, parent in below(number) if parent != number]  # forked for work
@@ -57,7 +57,7 @@ def test_after_its_processes_were_killed_it_is_ready_again_and_has_no_zombies(se
     wait_until(lambda: all(state != "Z" for _, state, _ in below(number)), "processes to end without a zombie")
 
 
-def test_what_a_stranger_writes_is_not_in_the_log(server):
+def test_requests_of_strangers_are_not_logged(server):
     asked, _, log = server
     assert asked.ask("/strangepath%0Aline?strangequery", origin="http://strange.example").status == 403
     assert asked.ask("/strangepath").status == 200

@@ -52,7 +52,7 @@ def arguments(name):
 SETTINGS = dict(pair.split("=", 1) for pair in " ".join(arguments("ENV")).split())
 
 
-def test_certificates_are_read_only_and_nothing_else_is_served_in_clear():
+def test_only_https_is_served_with_read_only_certificates():
     text = (DEPLOY / "tls.yaml").read_text().replace("!override", "")
     gate = yaml.safe_load(text)["services"]["gate"]
     assert gate["ports"] == ["443:8443"]
@@ -63,7 +63,7 @@ def test_certificates_are_read_only_and_nothing_else_is_served_in_clear():
     assert listened == ["8443", "127.0.0.1:8080;"]
 
 
-def test_packages_are_installed_from_the_lock_with_hashes_and_nothing_else():
+def test_packages_are_installed_from_the_lock_with_hashes():
     installs = [argument for name, argument in instructions() if name == "RUN" and "pip install" in argument]
     assert len(installs) == 1
     assert "--require-hashes -r /requirements.lock" in installs[0]
@@ -74,14 +74,14 @@ def test_packages_are_installed_from_the_lock_with_hashes_and_nothing_else():
     assert len(re.findall(r"(?m)^\S+?==.*\\$", lock)) == len(pinned)  # each line goes on with its hashes
 
 
-def test_the_image_has_what_a_ledger_on_postgresql_needs():
+def test_the_image_contains_the_postgresql_driver():
     pinned = re.compile(r"(?ms)^(?:psycopg|psycopg-binary)==.*?(?=^\S)")
     app, dev = (pinned.findall((ROOT / name).read_text()) for name in ("requirements.lock", "requirements-dev.lock"))
     assert len(app) == 2
     assert app == dev  # the version, and the files, that the tests ran with
 
 
-def test_replicas_reach_the_ledgers_of_several_hosts_only_where_that_is_said():
+def test_replicas_reach_outside_ledgers_only_if_configured():
     more = yaml.safe_load((DEPLOY / "postgres.yaml").read_text())
     assert set(more["services"]) == set(APPS)
     for service in more["services"].values():
@@ -101,7 +101,7 @@ def test_images_have_a_version():
         assert re.search(r":\d+\.\d+", image), image
 
 
-def test_the_server_is_an_ordinary_user_and_the_image_holds_no_secret():
+def test_the_server_is_unprivileged_without_secrets_in_images():
     steps = [name for name, _ in last_stage()]
     [user] = arguments("USER")
     assert int(user.split(":")[0]) > 0
@@ -111,7 +111,7 @@ def test_the_server_is_an_ordinary_user_and_the_image_holds_no_secret():
 
 
 @pytest.mark.full
-def test_everything_the_app_imports_is_copied_and_nothing_that_is_not_there():
+def test_everything_the_app_imports_is_copied():
     copied = {path for line in arguments("COPY") if "--from" not in line for path in line.split()[:-1]}
     assert [path for path in copied if not (ROOT / path).exists()] == []
     own = {path.stem for path in ROOT.iterdir() if path.is_dir() or path.suffix == ".py"}
@@ -149,7 +149,7 @@ def test_no_container_can_write_or_gain_rights(name):
     assert service["pids_limit"] > 0
 
 
-def test_ledgers_last_in_a_folder_that_only_the_server_can_read():
+def test_ledgers_persist_in_a_folder_of_the_server():
     assert set(COMPOSE["volumes"]) == {"state"}
     assert SETTINGS["DPGP_STATE"] == "/state"
     assert "install -d -o 10001 -g 10001 -m 700 /state" in DOCKERFILE
@@ -164,7 +164,7 @@ def test_all_processes_at_their_limit_fit_the_container():
         assert processes * int(SETTINGS["DPGP_WORKER_MB"]) + server < limit
 
 
-def test_there_are_two_replicas_with_one_secret_that_are_reached_through_the_gate_only():
+def test_two_replicas_share_a_secret_behind_the_gate():
     assert len(APPS) == 2
     secrets = {COMPOSE["services"][name]["environment"]["STREAMLIT_SERVER_COOKIE_SECRET"] for name in APPS}
     assert len(secrets) == 1
@@ -178,7 +178,7 @@ def test_there_are_two_replicas_with_one_secret_that_are_reached_through_the_gat
     assert set(gate["depends_on"]) == set(APPS)
 
 
-def test_nginx_looks_for_the_replicas_where_compose_puts_them():
+def test_nginx_finds_the_replicas_of_compose():
     servers = re.findall(
         r"(?m)^server ([\d.]+):(\d+) max_fails=1 fail_timeout=5s;$", (DEPLOY / "replicas.conf").read_text()
     )
@@ -199,14 +199,14 @@ def test_nginx_and_the_app_agree_on_the_cookie():
     assert "hash $visitor consistent;" in NGINX
 
 
-def test_the_policy_allows_the_inline_script_of_the_installed_streamlit_and_no_other():
+def test_the_policy_allows_only_streamlits_inline_script():
     index = (Path(streamlit.__file__).parent / "static/index.html").read_text()
     inline = re.findall(r"<script>(.*?)</script>", index, re.S)
     hashes = [base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() for code in inline]
     assert re.findall(r"'sha256-([^']+)'", NGINX) == hashes
 
 
-def test_the_body_limit_is_streamlits_with_room_for_the_form():
+def test_the_body_limit_leaves_room_for_the_form():
     limit = int(re.search(r"client_max_body_size\s+(\d+)k;", NGINX)[1]) * 1024
     config = (ROOT / ".streamlit/config.toml").read_text()
     streamlits = int(re.search(r"maxUploadSize = (\d+)", config)[1]) * 1024 * 1024
@@ -217,7 +217,7 @@ def test_the_body_limit_is_streamlits_with_room_for_the_form():
     assert re.search(r"client_body_buffer_size\s+(\d+k);", NGINX)[1] == f"{limit // 1024}k"
 
 
-def test_no_log_holds_what_a_visitor_asked_for():
+def test_no_log_contains_a_visitors_request():
     assert re.findall(r"(?m)^error_log (.*);", NGINX) == ["stderr crit"]  # below it requests are quoted
     [plain] = re.findall(r"(?s)log_format plain (.*?);", NGINX)
     assert "$logged_path" in plain
@@ -233,7 +233,7 @@ def nginx_takes(folder, *command):
 
 
 @needs_nginx
-def test_nginx_takes_it_as_in_the_container_and_would_not_take_nonsense(tmp_path):
+def test_nginx_accepts_its_configuration_and_refuses_nonsense(tmp_path):
     for name in ("nginx.conf", "listen.conf", "replicas.conf"):
         shutil.copy(DEPLOY / name, tmp_path)
     (tmp_path / "temp").mkdir()

@@ -36,7 +36,7 @@ def test_uploads_end_a_little_above_streamlits_own_limit(gate):
     assert gate.ask(path, bytes(5 * MB + 1024), "PUT").status in (400, 403)  # refused by Streamlit: no such session
 
 
-def test_an_address_sends_two_files_at_once_and_no_more(gate):
+def test_an_address_may_send_two_files_at_once(gate):
     parts, path = urlsplit(gate.address), "/_stcore/upload_file/s/f"
     head = f"PUT {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Length: 1000\r\nExpect: 100-continue\r\n\r\n"
     with contextlib.ExitStack() as stack:
@@ -54,20 +54,20 @@ def test_an_address_sends_two_files_at_once_and_no_more(gate):
     wait_until(lambda: gate.ask(path, b"x", "PUT").status in through, "files to be let through again")
 
 
-def test_a_cookie_leads_to_the_same_replica_every_time_and_visitors_are_spread_over_them(gate):
+def test_a_cookie_always_leads_to_the_same_replica(gate):
     assert len({gate.replica_of("v" * 32) for _ in range(20)}) == 1
     ports = [gate.replica_of(f"{number:032d}") for number in range(40)]  # all on one: 2 in 2^40
     assert set(ports) == {replica.port for replica in gate.cluster.replicas}
 
 
-def test_the_first_request_goes_where_its_cookie_will_lead(gate):
+def test_the_first_request_reaches_the_cookies_replica(gate):
     for number in range(10):  # by chance: 1 in 2^10, and then with both replicas alike
         answer = gate.ask(f"/first{number}")
         cookie = SimpleCookie(answer.headers["Set-Cookie"])["dpgp_session"]
         assert gate.who_answered(f"/first{number}") == gate.replica_of(cookie.value)
 
 
-def test_the_log_holds_no_arguments_and_no_session_numbers(gate):
+def test_the_log_has_no_arguments_or_session_numbers(gate):
     """Only this test asks for these, so that its own lines are waited for: each of nginx's processes writes its own."""
     gate.ask("/attack?epsilon=0.123&secret=hush")
     gate.ask("/_stcore/upload_file/some-session/some-file", b"", "DELETE")
@@ -102,7 +102,7 @@ def test_pages_work_under_the_content_security_policy(gate, chromium, path):
     page.context.close()
 
 
-def test_a_first_page_takes_less_than_half_the_bytes(gate, chromium):
+def test_a_first_page_is_compressed_by_half(gate, chromium):
     """What a browser with an empty cache receives by HTTP until the curves are drawn."""
     received = {}
     for address in (gate.address, f"http://127.0.0.1:{gate.cluster.replicas[0].port}"):
@@ -118,7 +118,7 @@ def test_a_first_page_takes_less_than_half_the_bytes(gate, chromium):
     assert through_nginx < 0.5 * direct
 
 
-def test_a_flood_from_one_address_is_turned_away_and_static_files_are_not(gate):
+def test_a_flood_is_refused_except_for_static_files(gate):
     """From an address of its own, which is in debt afterwards; until some are turned away, however slow the machine."""
     static, parts = gate.script(), urlsplit(gate.address)
 

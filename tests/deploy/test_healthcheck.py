@@ -51,7 +51,7 @@ def check(server, tmp_path):
             thread.join()
 
 
-def test_a_replica_that_is_not_ready_for_two_minutes_is_ended(check, server, tmp_path, capsys):
+def test_a_replica_unready_for_two_minutes_is_ended(check, server, tmp_path, capsys):
     why = b'{"reason": "the processes compute nothing"}'
     assert check(healthcheck.PATIENCE - 1, 503, why) == {1}
     assert server.poll() is None

@@ -22,7 +22,7 @@ from tests.deploy.conftest import handshake
 pytestmark = pytest.mark.full
 
 
-def test_a_hundred_foreign_handshakes_hold_up_no_visitor(deaf):
+def test_a_hundred_foreign_handshakes_delay_no_visitor(deaf):
     """Prints how long a visitor waits for a page meanwhile; run with -s to see it."""
     address, noted = deaf.address, deaf.noted
 

@@ -77,7 +77,7 @@ def ask(app, path, kind="http", method="GET", scheme="http", **headers):
 
 
 @pytest.mark.parametrize("path", ["/", "/kung_curves"])
-def test_a_page_brings_a_cookie_that_scripts_and_other_sites_cannot_use(app, path):
+def test_a_cookie_is_inaccessible_to_scripts_and_sites(app, path):
     _, headers, _ = ask(app, path)
     cookie = SimpleCookie(headers["set-cookie"])["dpgp_session"]
     assert well_formed(cookie.value)
@@ -97,7 +97,7 @@ def test_a_page_brings_a_cookie_that_scripts_and_other_sites_cannot_use(app, pat
         *((path, {}, False) for path in (*PARTS, "/readyz", "/nowhere")),
     ],
 )
-def test_a_cookie_comes_with_a_page_for_a_browser_that_has_none(app, path, asked, brought):
+def test_a_page_sets_a_cookie_if_none_exists(app, path, asked, brought):
     assert ("set-cookie" in ask(app, path, **asked)[1]) == brought
 
 
@@ -106,7 +106,7 @@ def test_the_proxys_proposal_becomes_the_cookie(app):
 
 
 @pytest.mark.parametrize(("scheme", "forwarded"), [("https", "http"), ("http", "https")])
-def test_the_cookie_is_secure_where_the_visitor_came_by_https(app, scheme, forwarded):
+def test_the_cookie_is_secure_over_https(app, scheme, forwarded):
     _, headers, _ = ask(app, "/", scheme=scheme, x_forwarded_proto=forwarded)
     cookie = SimpleCookie(headers["set-cookie"])["__Host-dpgp_session"]
     assert (cookie["secure"], cookie["path"], cookie["domain"]) == (True, "/", "")
@@ -114,7 +114,7 @@ def test_the_cookie_is_secure_where_the_visitor_came_by_https(app, scheme, forwa
     assert "set-cookie" not in ask(app, "/", **kept)[1]
 
 
-def test_by_https_a_cookie_that_another_host_could_have_set_counts_for_nothing(app):
+def test_insecure_cookies_are_ignored_over_https(app):
     assert TOKEN not in ask(app, "/", scheme="https", cookie=f"dpgp_session={TOKEN}")[1]["set-cookie"]
 
 
@@ -123,7 +123,7 @@ def test_what_was_downloaded_stays_in_no_cache(app):
     assert "cache-control" not in ask(app, "/static/x.js")[1]
 
 
-def test_a_download_is_there_for_the_browser_whose_page_offers_it_and_nobody_else(app, monkeypatch):
+def test_a_download_is_restricted_to_its_browser(app, monkeypatch):
     owners = Owners()
     monkeypatch.setattr("pages._ui.serve.forgetting.OWNERS", owners)
     another = f"dpgp_session={'u' * 32}"
@@ -156,7 +156,7 @@ def test_streamlit_notes_whose_page_offers_a_download(monkeypatch):
     assert owners.may_have(f"/media/{made}.zip", None)  # which answers that there is no such file
 
 
-def test_neither_an_upload_nor_a_crash_writes_a_file(monkeypatch):
+def test_uploads_and_crashes_write_no_file(monkeypatch):
     limits = []
     monkeypatch.setattr(forgetting.resource, "setrlimit", lambda *limit: limits.append(limit))
     monkeypatch.setattr(MultiPartParser, "spool_max_size", 0)
@@ -165,13 +165,13 @@ def test_neither_an_upload_nor_a_crash_writes_a_file(monkeypatch):
     assert MultiPartParser.spool_max_size > config.get_option("server.maxUploadSize") * 2**20
 
 
-def test_no_other_site_shows_a_page_inside_its_own(app):
+def test_no_other_site_can_embed_a_page(app):
     headers = ask(app, "/")[1]
     assert (headers["x-frame-options"], headers["content-security-policy"]) == ("DENY", "frame-ancestors 'none'")
     assert ask(app, "/static/x.js")[1]["referrer-policy"] == "no-referrer"  # an answer keeps headers of its own
 
 
-def test_readyz_says_ready_and_the_version_of_the_project(app, monkeypatch):
+def test_readyz_reports_readiness_and_version(app, monkeypatch):
     monkeypatch.setattr(http, "READINESS", Readiness())
     status, headers, body = ask(app, "/readyz")
     assert status == 200
@@ -190,7 +190,7 @@ def test_readyz_says_why_not_without_telling_secrets(app, monkeypatch):
     assert b"secret" not in body
 
 
-def test_checks_run_until_they_pass_and_then_no_more():
+def test_checks_run_until_they_pass():
     answers = [OSError(), OSError(), None]
 
     def check():
@@ -208,7 +208,7 @@ def test_without_processes_it_is_not_ready(app):
     assert json.loads(body)["reason"] == "a process cannot compute (RuntimeError)"
 
 
-def test_the_probe_believes_answers_only_for_a_while_and_queues_only_as_long_as_a_task_may_take(monkeypatch):
+def test_probe_answers_expire_and_waiting_probes_time_out(monkeypatch):
     monkeypatch.setattr(Probe, "ANSWER_SECONDS", 0.0)
     asked, now = list[Future](), [0.0]
 
@@ -268,7 +268,7 @@ def test_a_server_that_takes_no_files_refuses_them(app, monkeypatch):
     assert (status, body) == (403, b"This server takes no files.")
 
 
-def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app, request):
+def test_draining_refuses_new_visitors_only(app, request):
     assert ask(app, "/_stcore/stream", kind="websocket")[0] == 101
     request.getfixturevalue("draining")
     for path in ("/", "/kung_curves"):
@@ -283,7 +283,7 @@ def test_while_draining_new_visitors_are_turned_away_and_parts_still_served(app,
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGUSR1"), reason="no such signal here")
-def test_the_signal_starts_draining_and_does_not_stop_the_process():
+def test_the_signal_starts_draining():
     before = signal.getsignal(signal.SIGUSR1)
     try:
         thread = threading.Thread(target=http.drain_on_signal)  # not the main thread: nothing happens

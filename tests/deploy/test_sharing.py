@@ -30,7 +30,7 @@ def as_before():
     sys.setswitchinterval(turn)
 
 
-def test_a_message_between_processes_is_read_in_pieces_that_fit_a_pipe(as_before, monkeypatch):
+def test_messages_between_processes_are_read_in_pieces(as_before, monkeypatch):
     asked, read = [], os.read
 
     def noted(handle, size):
@@ -64,12 +64,12 @@ def test_a_server_reads_in_pieces():
     assert int(ran.stdout.split()[-1]) == 1 << 16
 
 
-def test_garbage_is_not_collected_at_the_end_of_every_run():
+def test_garbage_is_not_collected_after_every_run():
     """Streamlit's own default: all pages stand still for it."""
     assert tomllib.loads(CONFIG.read_text())["runner"]["postScriptGC"] is False
 
 
-def test_garbage_is_collected_now_and_then_without_any_visitor(monkeypatch):
+def test_garbage_is_collected_regularly_without_visitors(monkeypatch):
     collected = []
     monkeypatch.setattr(forgetting, "LOOK_SECONDS", 0.01)
     monkeypatch.setattr(forgetting, "COLLECT_SECONDS", 0.03)

@@ -32,7 +32,7 @@ def problems(variables: dict[str, str]) -> list[str]:
 
 @pytest.mark.parametrize("name", environment.WHOLE)
 @pytest.mark.parametrize("text", ["0", "-3", "ten", "1.5", "1e3", "٣", "9" * 40, "0x10", "nan", "+4_0"])
-def test_a_number_that_cannot_be_meant_is_one_sentence_with_name_value_and_remedy(name, text):
+def test_an_invalid_number_is_explained_with_a_remedy(name, text):
     [sentence] = problems({name: text})
     assert sentence.startswith(f"{name} must be a whole number from ")
     assert f"got {text!r}" in sentence
@@ -86,7 +86,7 @@ def refused(**settings):
 
 
 @pytest.mark.full
-def test_a_server_whose_ledgers_would_not_last_says_so_and_does_not_start(tmp_path):
+def test_a_server_without_lasting_ledgers_does_not_start(tmp_path):
     (tmp_path / "thesis.tex").touch()
     tmp_path.chmod(0o700)
     said = refused(DPGP_STATE=str(tmp_path))
@@ -95,14 +95,14 @@ def test_a_server_whose_ledgers_would_not_last_says_so_and_does_not_start(tmp_pa
 
 
 @pytest.mark.full
-def test_a_server_with_wrong_settings_says_all_of_them_and_does_not_start():
+def test_all_wrong_settings_are_reported_at_once():
     wrong = {"DPGP_WORKERS": "0", "DPGP_CACHE_MB": "ten", "DPGP_HOSTS": "a b"}
     said = refused(**wrong)
     assert all(f"\n{name} must be " in f"\n{said}" for name in wrong)
 
 
 @pytest.mark.full
-def test_a_server_takes_an_empty_folder_as_mkdir_makes_it_and_says_one_line(tmp_path):
+def test_an_empty_folder_is_accepted_by_the_server(tmp_path):
     tmp_path.chmod(0o755)
     log = tmp_path.parent / "log"
     with log.open("wb") as stream, tool.serve(stream, DPGP_STATE=str(tmp_path)) as address:
@@ -139,7 +139,7 @@ def test_it_is_where_a_browser_finds_the_server(options, settings, address):
     assert startup.address() == address
 
 
-def test_a_server_that_does_not_start_has_no_address(monkeypatch, capsys):
+def test_a_server_that_fails_prints_no_address(monkeypatch, capsys):
     def broken():
         raise RuntimeError
 
@@ -155,7 +155,7 @@ def test_a_server_that_does_not_start_has_no_address(monkeypatch, capsys):
 
 @pytest.mark.full
 @pytest.mark.skipif(local.NGINX is None, reason="NO NGINX: nginx is not installed")
-def test_the_command_serves_until_it_is_interrupted_and_leaves_nothing_behind():
+def test_an_interrupted_server_leaves_nothing_behind():
     [port] = local.free_ports(1)
     command = [sys.executable, str(local.HERE / "local.py"), "--replicas", "1", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -175,7 +175,7 @@ def test_the_command_serves_until_it_is_interrupted_and_leaves_nothing_behind():
 
 
 @pytest.mark.full
-def test_a_server_that_is_told_to_stop_leaves_no_folder(tmp_path):
+def test_a_stopped_server_leaves_no_folder(tmp_path):
     with tool.serve(TMPDIR=str(tmp_path)):
         wait_until(lambda: list(tmp_path.glob("pymp-*")), "its processes")
     assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ A, B, C = ("a" * 22, "b" * 32, "c" * 64)
 
 
 @pytest.mark.parametrize("token", [A, B, C, "-_" * 11])
-def test_tokens_of_128_bits_and_more_are_well_formed(token):
+def test_tokens_of_at_least_128_bits_are_accepted(token):
     assert well_formed(token)
 
 
@@ -29,7 +29,7 @@ def test_a_proposal_is_taken_only_if_well_formed():
     assert well_formed(fresh("short"))
 
 
-def test_a_browser_is_known_by_the_cookie_that_comes_by_https_only_if_it_has_both():
+def test_the_https_cookie_takes_precedence():
     assert known_by({"dpgp_session": A, "__Host-dpgp_session": B}) == B
     assert known_by({"dpgp_session": A}) == A
     assert known_by({"dpgp_session": "short"}) is None

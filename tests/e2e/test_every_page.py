@@ -176,12 +176,12 @@ def test_it_draws_on_a_telephone(phone):
 
 @pytest.mark.full_for("how_cloaking_works", "london_noise_map")
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
-def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_desk(desk):
+def test_the_picture_is_visible_first_on_a_desktop(desk):
     check_first_screen(desk, largest=28, share=0.6)
 
 
 @pytest.mark.parametrize("phone", [each for each in PHONES if each.values[0] in WITH_PICTURES], indirect=True)
-def test_question_epsilon_and_picture_are_on_the_first_screen_of_a_telephone(phone):
+def test_the_picture_is_visible_first_on_a_telephone(phone):
     check_first_screen(phone, largest=22, share=0.4)
 
 
@@ -218,7 +218,7 @@ def check_both_schemes(page: Page) -> None:
 
 
 @pytest.mark.full
-def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
+def test_no_accessibility_rule_is_broken(desk):
     page = desk.page
     assert page.title().startswith(next(each.title for each in menu.PAGES if each.file == desk.path))
     if desk.path == "your_data":  # without a table, then with one
@@ -230,7 +230,7 @@ def test_no_rule_of_accessibility_is_broken_in_either_scheme(desk):
 
 @pytest.mark.full
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
-def test_the_next_stop_after_a_figure_is_its_table(desk):
+def test_the_table_follows_its_figure_by_keyboard(desk):
     page = desk.page
     figures: list[Locator] = page.locator(FIGURES).all()
     assert figures
@@ -252,7 +252,7 @@ def test_the_next_stop_after_a_figure_is_its_table(desk):
 
 @pytest.mark.full
 @pytest.mark.parametrize("desk", WITH_PICTURES, indirect=True)
-def test_a_control_moves_nothing_breaks_and_the_copied_link_shows_the_same_in_another_browser(desk, chromium):
+def test_a_copied_link_shows_the_same_elsewhere(desk, chromium):
     page, before = desk.page, desk.page.locator(".stMain").inner_text()
     unfold(page)
     page.locator("[data-testid=stSidebar]").get_by_role("slider").first.press("ArrowRight")

@@ -48,7 +48,7 @@ BESIDE = """() => [...document.querySelectorAll(".stMain .js-plotly-plot .annota
 
 
 @pytest.mark.parametrize("path", TOLD)
-def test_a_reader_is_told_the_answer_and_each_figure_once(visit, path):
+def test_screen_readers_read_answer_and_figures_once(visit, path):
     page = visit.open(path)
     told = re.sub(r"\d[\d,.]*", "#", page.locator("[data-testid=stMain]").aria_snapshot())
     at = 0
@@ -63,7 +63,7 @@ def test_a_reader_is_told_the_answer_and_each_figure_once(visit, path):
 
 @pytest.mark.parametrize("path", TOLD)
 @pytest.mark.parametrize("width", [1024, 400])
-def test_names_leave_the_lines_ends_and_no_plot_is_narrow_in_a_small_window(opened, path, width):
+def test_plots_stay_wide_in_small_windows(opened, path, width):
     page = opened(path, (width, 800))
     page.wait_for_timeout(500)  # plotly draws anew in its wider place
     for across, left in page.evaluate(WIDTHS):

@@ -135,7 +135,7 @@ def use(page, table=TABLE):
     release(page, 1)
 
 
-def test_a_table_is_in_no_file_and_when_forgotten_in_no_memory(page, watched):
+def test_forgotten_tables_are_in_no_file_or_memory(page, watched):
     _, server, noted = watched
     assert copies(server) == dict.fromkeys(MARKS, 0)
     noted.write_text("")
@@ -153,7 +153,7 @@ def test_a_table_is_in_no_file_and_when_forgotten_in_no_memory(page, watched):
     assert noted.read_text() == ""
 
 
-def test_a_table_whose_visitor_left_is_gone_though_nobody_else_comes(page, watched):
+def test_a_table_is_removed_after_its_visitor_left(page, watched):
     _, server, _ = watched
     use(page, TABLE + b"1,117.5,another table\n")  # the same one would ask why its ledger does not go on
     page.context.close()

@@ -18,7 +18,7 @@ def epsilon(page) -> float:
     return float(page.get_by_role("slider", name=re.compile("ε: more")).first.get_attribute("aria-valuetext"))
 
 
-def test_back_undoes_each_change_forward_makes_it_again_and_reset_takes_all_back(visit):
+def test_back_undoes_and_forward_repeats_each_change(visit):
     page = visit.open("kung_curves?epsilon=2")
     states = [(page.url, shown(page))]
     for _ in range(2):
@@ -40,7 +40,7 @@ def test_back_undoes_each_change_forward_makes_it_again_and_reset_takes_all_back
     assert visit.errors == []
 
 
-def test_what_is_set_goes_along_to_other_pages_and_back(visit):
+def test_settings_are_kept_on_other_pages(visit):
     page = visit.open("kung_curves?epsilon=1.5&lengthscale_years=9")
     url, before = page.url, shown(page)
     go_to(page, "How cloaking works")
@@ -70,7 +70,7 @@ def test_a_click_on_a_tile_is_taken_along(visit):
     assert "lengthscale_years=3" in page.url
 
 
-def test_the_tour_leads_through_its_states_whatever_was_moved_on_the_way(visit):
+def test_the_tour_ignores_moved_controls(visit):
     page = visit.open("?epsilon=5&prior=10")
     banner = page.locator(".st-key-tour_banner")
     page.get_by_role("button", name=re.compile("Take the tour")).click()

@@ -47,7 +47,7 @@ def test_epsilon_stays_in_sight_and_type_is_large(page):
     assert "lesson=1" in page.url
 
 
-def test_the_code_leads_to_the_same_state_and_arrow_keys_step_with_answers_closed(page):
+def test_the_code_opens_the_same_state(page):
     page.get_by_role("button", name="QR code").click()
     page.get_by_text("The arrow keys step through the tour").wait_for()
     tool.settle(page)

@@ -48,7 +48,7 @@ def box_of(page, selector):
     return page.locator(selector).first.bounding_box()
 
 
-def test_colours_are_the_legends_also_after_a_click_which_shows_a_row(visit):
+def test_map_colours_equal_the_legend_after_a_click(visit):
     page = visit.open("london_noise_map?mechanism=refined&map=noise&epsilon=10")  # at which little is hatched
     page.set_viewport_size({"width": 1440, "height": 1100})
     tool.settle(page)
@@ -69,7 +69,7 @@ def test_colours_are_the_legends_also_after_a_click_which_shows_a_row(visit):
 
 
 @pytest.mark.parametrize("size", [(400, 800), (700, 1100), (1280, 720), (1600, 1100)])
-def test_london_and_its_legend_fit_on_the_first_screen(opened, size):
+def test_london_and_its_legend_fit_on_screen(opened, size):
     page = opened("london_noise_map", size)
     for part in (CANVAS, LEGEND):
         box = box_of(page, part)

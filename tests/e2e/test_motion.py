@@ -10,7 +10,7 @@ from tests.e2e.actions import move
 pytestmark = pytest.mark.full
 
 
-def test_the_answer_is_said_aloud_and_motion_can_be_reduced(visit):
+def test_answers_are_announced_and_motion_is_reduced(visit):
     visit.page.emulate_media(reduced_motion="reduce")
     page = visit.open("kung_curves")
     assert page.locator(".st-key-answer [role=status][aria-live=polite]").inner_text().startswith("At epsilon = 1")
@@ -39,7 +39,7 @@ def seen(page, chart="curves"):
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_play_shows_each_draw_in_turn_and_pause_holds_it(visit, motion):
+def test_play_shows_each_release_and_pause_stops_it(visit, motion):
     told = []
     visit.page.emulate_media(reduced_motion=motion)
     visit.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: told.append(sent)))
@@ -70,7 +70,7 @@ def test_play_shows_each_draw_in_turn_and_pause_holds_it(visit, motion):
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_play_moves_the_map_and_pause_holds_it(visit, motion):
+def test_play_moves_the_map_and_pause_stops_it(visit, motion):
     visit.page.emulate_media(reduced_motion=motion)
     page = visit.open("london_noise_map?mechanism=cloaking&map=noise&directions=true")
     page.wait_for_selector(".moving")
@@ -100,7 +100,7 @@ PIXEL = """([x, y]) => {
 }"""
 
 
-def test_a_click_chooses_a_record_and_the_keyboard_moves_it(visit):
+def test_click_and_keyboard_choose_and_move_a_record(visit):
     page = visit.open("how_cloaking_works?everybody=true")
     assert page.get_by_text("Person 287, age 85.6 years").is_visible()
     page.locator(".st-key-one_person").first.scroll_into_view_if_needed()

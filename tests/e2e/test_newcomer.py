@@ -31,7 +31,7 @@ def test_anything_else_is_noticed(line):
 
 
 @pytest.mark.parametrize("goal", ["app", "test"])
-def test_the_first_command_says_what_takes_so_long_before_it_begins(tmp_path, goal):
+def test_the_first_command_announces_its_duration(tmp_path, goal):
     command = ["make", "--dry-run", goal, f"VENV={tmp_path / 'none'}"]
     lines = subprocess.run(command, cwd=tool.ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     [said] = [at for at, line in enumerate(lines) if line.startswith('echo "Installing the dashboard')]

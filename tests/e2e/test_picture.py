@@ -16,7 +16,7 @@ STOP = "() => [!!document.activeElement.closest('.modebar'), document.activeElem
 
 
 @pytest.mark.full
-def test_another_epsilon_and_another_draw_are_drawn_on_the_same_axes(visit):
+def test_another_setting_is_drawn_on_the_same_axes(visit):
     page = visit.open("kung_curves")
     first, axes = page.evaluate(CURVE), page.evaluate(f"{CHART}._fullLayout.yaxis.range")
     move(page, "ε")
@@ -49,7 +49,7 @@ def saved(page, kind):
 
 
 @pytest.mark.full
-def test_a_picture_comes_as_svg_and_png_in_both_shapes_and_the_camera_is_gone(visit):
+def test_pictures_are_saved_as_svg_and_png(visit):
     page = visit.open("kung_curves?mechanism=refined")
     assert not page.locator("[data-title*='ownload plot']").count()
     pictures(page)
@@ -89,7 +89,7 @@ def test_the_map_has_one_too(visit):
 
 
 @pytest.mark.full
-def test_a_toolbar_is_one_stop_and_arrow_keys_move_within_it(visit):
+def test_arrow_keys_move_within_a_toolbar(visit):
     page = visit.open("kung_curves?mechanism=refined")
     page.locator(".stMain h1").first.click()
     for _ in range(40):

@@ -49,7 +49,7 @@ def values_of(content: bytes) -> bytes:
     return zipfile.ZipFile(io.BytesIO(content)).read("values.csv")
 
 
-def test_a_real_table_two_releases_a_refusal_a_zip_and_a_reload(visit):
+def test_a_visitor_releases_a_real_table_twice(visit):
     page = visit.open("your_data")
     upload(page, "kung.csv", kung.PATH.read_bytes())
     declare(page, "age_years", "height_cm")
@@ -155,7 +155,7 @@ def dropped(page: Page, x: float, y: float, file: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["choose", "drop", "paste"])
-def test_the_name_of_a_file_is_shown_and_never_sent(visit, tmp_path, way):
+def test_the_name_of_a_file_is_never_sent(visit, tmp_path, way):
     page, sent = visit.page, []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     page.on("request", lambda request: sent.append(request.post_data_buffer or request.url))

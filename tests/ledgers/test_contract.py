@@ -16,7 +16,7 @@ from tests.ledgers.stores import LIMIT, NO_LIMIT, ONE
 MOST = max(n for n in range(1, 50) if compose([ONE.loss] * n, LIMIT.delta) <= LIMIT.epsilon)  # that the total allows
 
 
-def test_what_is_spent_is_read_again_whatever_its_loss(store):
+def test_every_privacy_loss_is_read_again_unchanged(store):
     for loss in (GaussianLoss(0.25), PureLoss(0.5), PureLoss(0.5, 0.03, 3), ApproximateLoss(0.4, 1e-6, 2)):
         promise = replace(ONE, loss=loss, budget=Budget(epsilon=loss.epsilon(0.01), delta=0.01))
         now = store.spend(promise, NO_LIMIT)
@@ -25,7 +25,7 @@ def test_what_is_spent_is_read_again_whatever_its_loss(store):
     assert (len(now.entries), now.limit) == (4, NO_LIMIT)
 
 
-def test_the_total_is_enforced_and_a_refusal_leaves_nothing(store, tmp_path):
+def test_the_total_is_enforced_and_refusals_change_nothing(store, tmp_path):
     with pytest.raises(BudgetExceeded):
         store.spend(limit=Budget(epsilon=0.1, delta=0.01))
     assert store.ledger() == Ledger()
@@ -51,7 +51,7 @@ def test_a_full_ledger_is_refused(store, monkeypatch):
     assert MAX_ENTRIES == 100
 
 
-def test_kinds_of_protection_mix_only_after_inputs_are_declared_public(store):
+def test_protections_mix_only_after_inputs_are_declared_public(store):
     both = replace(ONE, protects="inputs and outputs")
     store.spend()
     with pytest.raises(MixedProtection):
@@ -62,7 +62,7 @@ def test_kinds_of_protection_mix_only_after_inputs_are_declared_public(store):
     assert len(store.ledger().entries) == 3
 
 
-def test_people_are_counted_by_one_column_and_not_beside_rows(store):
+def test_people_are_counted_by_one_column(store):
     named, by_name, by_school = (replace(ONE, rows=None, person=column) for column in ("", "name", "school"))
     store.spend(named, NO_LIMIT)  # before columns had names in files
     store.spend(by_name, NO_LIMIT)

@@ -23,7 +23,7 @@ def use(folder):
     return State(folder).key(), State(folder).database()
 
 
-def test_a_folder_is_made_for_its_owners_eyes_only(folder):
+def test_a_new_folder_is_readable_by_its_owner(folder):
     key, database = use(folder)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert sorted(path.name for path in folder.iterdir() if not path.name.endswith(("-wal", "-shm"))) == [
@@ -47,7 +47,7 @@ def test_key_and_ledgers_stay(folder):
         assert run("SELECT value FROM about") == [("y",)]
 
 
-def test_a_key_and_that_there_is_one_survive_a_power_cut(folder, forced):
+def test_a_key_survives_a_power_cut(folder, forced):
     State(folder).key()
     key, mark, here = (path.stat().st_ino for path in (folder / "key", folder / state.MARK, folder))
     assert [each.st_ino for each in forced] == [key, here, mark, here]
@@ -72,13 +72,13 @@ def test_a_folder_of_anything_else_is_left_alone(tmp_path):
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o755, 0o775, 0o777])
-def test_an_empty_folder_as_mkdir_makes_it_is_taken_and_closed_to_others(tmp_path, mode):
+def test_an_empty_folder_is_accepted_and_closed(tmp_path, mode):
     tmp_path.chmod(mode)
     assert use(tmp_path)[0] == use(tmp_path)[0]
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o700
 
 
-def test_a_folder_with_files_that_is_open_to_others_is_refused_and_left_as_it_is(folder):
+def test_an_open_folder_with_files_is_refused_unchanged(folder):
     use(folder)
     folder.chmod(0o750)
     with pytest.raises(StateLost, match=r"is open to other users, .* Close it to them \(chmod 700 '.*state'\)"):
@@ -86,7 +86,7 @@ def test_a_folder_with_files_that_is_open_to_others_is_refused_and_left_as_it_is
     assert stat.S_IMODE(folder.stat().st_mode) == 0o750
 
 
-def test_an_empty_folder_that_is_meant_for_everybody_stays_theirs(tmp_path):
+def test_an_empty_shared_folder_stays_unchanged(tmp_path):
     tmp_path.chmod(0o1777)
     with pytest.raises(StateLost, match="is open to other users"):
         use(tmp_path)
@@ -94,7 +94,7 @@ def test_an_empty_folder_that_is_meant_for_everybody_stays_theirs(tmp_path):
     assert not any(tmp_path.iterdir())
 
 
-def test_what_others_put_there_before_it_was_closed_is_not_taken(tmp_path, monkeypatch):
+def test_files_added_before_closing_are_not_accepted(tmp_path, monkeypatch):
     tmp_path.chmod(0o777)
     close = Path.chmod
 
@@ -117,7 +117,7 @@ def test_a_folder_of_another_user_is_refused(folder, monkeypatch):
         use(folder)
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path):
+def test_a_folder_that_cannot_be_made_is_explained(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StateLost, match=r"cannot be used \(Not a directory\), and ledgers would not last"):
         use(tmp_path / "file" / "state")
@@ -154,7 +154,7 @@ def fresh(monkeypatch, folder):
 
 
 @pytest.mark.usefixtures("fresh")
-def test_a_key_of_the_environment_is_not_in_the_folder(monkeypatch, folder):
+def test_a_key_of_the_environment_is_not_stored(monkeypatch, folder):
     monkeypatch.setenv("DPGP_LEDGER_KEY", "ab" * 32)
     assert state.of_this_server().key == Key(b"\xab" * 32)
     assert not (folder / "key").exists()
@@ -162,7 +162,7 @@ def test_a_key_of_the_environment_is_not_in_the_folder(monkeypatch, folder):
 
 
 @pytest.mark.usefixtures("fresh")
-def test_a_key_that_the_ledgers_do_not_know_ends_the_start(monkeypatch):
+def test_a_key_unknown_to_ledgers_stops_the_start(monkeypatch):
     assert state.problems() == []
     state.of_this_server.cache_clear()
     monkeypatch.setenv("DPGP_LEDGER_KEY", "ab" * 32)
@@ -171,7 +171,7 @@ def test_a_key_that_the_ledgers_do_not_know_ends_the_start(monkeypatch):
 
 
 @pytest.mark.usefixtures("fresh")
-def test_a_lost_file_ends_the_start_and_a_database_out_of_reach_does_not(monkeypatch, folder, tmp_path):
+def test_a_lost_file_stops_the_start(monkeypatch, folder, tmp_path):
     assert state.problems() == []
     state.of_this_server.cache_clear()
     (folder / "ledgers.sqlite").unlink()
@@ -194,7 +194,7 @@ def test_several_hosts_share_a_database_and_a_key(monkeypatch, postgres, tmp_pat
         state.of_this_server()
 
 
-def test_the_latest_release_of_a_ledger_is_found_again_and_nobody_elses():
+def test_the_latest_release_is_found_by_its_ledger():
     kept = Deliveries()
     kept.keep("a", Issued("one", b"1"))
     kept.keep("a", Issued("two", b"2"))
@@ -203,7 +203,7 @@ def test_the_latest_release_of_a_ledger_is_found_again_and_nobody_elses():
     assert kept.find(None) is None
 
 
-def test_memory_is_bounded_and_the_least_recently_used_goes_first():
+def test_memory_is_bounded_by_dropping_the_least_used():
     kept = Deliveries(most_bytes=10)
     kept.keep("a", Issued("a", b"1234"))
     kept.keep("b", Issued("b", b"1234"))

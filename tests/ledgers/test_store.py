@@ -19,7 +19,7 @@ def card(ledgers, spent):
     return json.dumps(ledgers.sealed(found, spent.id)).encode()
 
 
-def test_what_is_spent_is_there_after_a_restart_and_nobody_elses(ledgers, database):
+def test_spending_survives_a_restart_for_one_browser(ledgers, database):
     first = spend(ledgers)
     second = spend(ledgers)
     assert (first.name, second.name) == ("release 1: y by a mechanism", "release 2: y by a mechanism")
@@ -56,7 +56,7 @@ def test_a_new_token_ends_the_old_one(ledgers):
         ledgers.new_token("c" * 32)
 
 
-def test_two_ledgers_of_one_owner_for_a_table_become_one_that_counts_both(ledgers):
+def test_two_ledgers_of_a_table_become_one(ledgers):
     token, second = spend(ledgers).token, spend(ledgers, B).token  # as strangers: each may spend its whole total
     spend(ledgers, C, OTHER)
     ledgers.go_on(C, second)
@@ -78,7 +78,7 @@ def test_two_ledgers_of_one_owner_for_a_table_become_one_that_counts_both(ledger
     assert counted(ledgers, B) == 2  # once
 
 
-def test_what_is_released_under_two_ledgers_and_after_joining_them_is_never_more_than_counted(ledgers):
+def test_joined_ledgers_never_release_more_than_they_count(ledgers):
     made = [spend(ledgers, browser, limit=NO_LIMIT) for browser in (A, B, A, B, B)]
     ledgers.go_on(A, made[1].token)
     for browser in (A, B):
@@ -86,7 +86,7 @@ def test_what_is_released_under_two_ledgers_and_after_joining_them_is_never_more
     assert counted(ledgers, A) == counted(ledgers, B) == len(made) + 2
 
 
-def test_ledgers_of_other_tables_or_with_a_reason_stay_apart(ledgers):
+def test_ledgers_of_other_tables_stay_separate(ledgers):
     token = spend(ledgers).token
     spend(ledgers, B, OTHER)
     ledgers.go_on(B, token)
@@ -99,7 +99,7 @@ def test_ledgers_of_other_tables_or_with_a_reason_stay_apart(ledgers):
         assert counted(ledgers, A) == 1
 
 
-def test_what_was_declared_public_in_one_ledger_is_in_the_joint_one(ledgers):
+def test_a_public_declaration_is_kept_when_ledgers_join(ledgers):
     token = spend(ledgers).token
     spend(ledgers, B, guarantee=replace(ONE, protects="inputs and outputs"))
     ledgers.go_on(B, token)
@@ -113,7 +113,7 @@ def test_what_was_declared_public_in_one_ledger_is_in_the_joint_one(ledgers):
     assert ledgers.find(A).ledger.inputs_public
 
 
-def test_more_than_a_ledger_holds_is_not_joined(ledgers, monkeypatch):
+def test_ledgers_with_too_many_releases_are_not_joined(ledgers, monkeypatch):
     monkeypatch.setattr("pages._ui.ledgers.store.MAX_ENTRIES", 1)
     token = spend(ledgers).token
     spend(ledgers, B)
@@ -122,7 +122,7 @@ def test_more_than_a_ledger_holds_is_not_joined(ledgers, monkeypatch):
     assert counted(ledgers, A) == counted(ledgers, B) == 1
 
 
-def test_a_card_of_a_ledger_that_was_joined_begins_nothing(ledgers):
+def test_a_card_of_a_joined_ledger_recovers_nothing(ledgers):
     token, second = spend(ledgers).token, spend(ledgers, B)
     content = card(ledgers, second)
     ledgers.go_on(B, token)
@@ -130,7 +130,7 @@ def test_a_card_of_a_ledger_that_was_joined_begins_nothing(ledgers):
         ledgers.recover(C, content)
 
 
-def test_a_table_that_another_ledger_counts_needs_a_reason(ledgers):
+def test_a_table_counted_elsewhere_needs_a_reason(ledgers):
     spend(ledgers)
     ledgers.begin_anew(A)
     found = ledgers.find(A, TABLE)
@@ -151,7 +151,7 @@ def test_a_table_that_another_ledger_counts_needs_a_reason(ledgers):
     assert (found.counts, found.elsewhere) == (True, True)
 
 
-def test_a_release_that_was_counted_and_never_made_is_known_as_that_for_ever(ledgers):
+def test_a_counted_release_never_made_is_remembered(ledgers):
     made, failed = spend(ledgers), spend(ledgers)
     assert ledgers.find(A).unmade == {1, 2}
     ledgers.made(made)
@@ -164,7 +164,7 @@ def test_a_release_that_was_counted_and_never_made_is_known_as_that_for_ever(led
     assert len(failed.ledger.entries) == 2
 
 
-def test_strangers_are_asked_about_a_table_only_where_that_is_said(ledgers):
+def test_all_ledgers_are_asked_only_if_allowed(ledgers):
     spend(ledgers)
     assert not ledgers.find(B, TABLE).elsewhere
     assert ledgers.find(B, TABLE, everywhere=True).elsewhere
@@ -173,7 +173,7 @@ def test_strangers_are_asked_about_a_table_only_where_that_is_said(ledgers):
     assert spend(ledgers, B).name.startswith("release 1")
 
 
-def test_tokens_cookies_and_tables_are_not_in_the_database(ledgers, database):
+def test_secrets_and_tables_are_not_in_the_database(ledgers, database):
     token = spend(ledgers).token
     with database.transaction(writes=False) as run:
         found = [
@@ -203,13 +203,13 @@ def test_what_goes_wrong_inside_a_transaction_is_undone(database):
         assert run("SELECT * FROM about") == []
 
 
-def test_a_count_is_on_the_disk_before_noise_is_drawn(database):
+def test_a_count_is_stored_before_noise_is_drawn(database):
     asked = ("PRAGMA synchronous", 2) if isinstance(database, Sqlite) else ("SHOW synchronous_commit", "on")
     with database.transaction() as run:
         assert run(asked[0]) == [asked[1:]]
 
 
-def test_a_release_that_is_missing_or_unreadable_is_found_out(ledgers, database):
+def test_a_missing_or_unreadable_release_is_noticed(ledgers, database):
     for _ in range(2):
         spend(ledgers, limit=NO_LIMIT)
     with database.transaction() as run:
@@ -222,13 +222,13 @@ def test_a_release_that_is_missing_or_unreadable_is_found_out(ledgers, database)
         spend(ledgers, limit=NO_LIMIT)
 
 
-def test_what_could_not_be_read_again_is_not_counted(ledgers):
+def test_an_unreadable_count_is_refused(ledgers):
     with pytest.raises(LedgerUnavailable, match="damaged"):
         spend(ledgers, guarantee=replace(ONE, unit="x" * 3000))
     assert ledgers.find(A).id is None
 
 
-def test_a_lost_ledger_goes_on_from_its_signed_card(ledgers, database):
+def test_a_signed_card_recovers_a_lost_ledger(ledgers, database):
     spend(ledgers)
     spent = spend(ledgers)
     content = card(ledgers, spent)
@@ -266,7 +266,7 @@ def test_an_edited_card_is_not_believed(ledgers, edit):
         ledgers.recover(B, json.dumps(found).encode())
 
 
-def test_two_tabs_that_begin_at_once_begin_one_ledger(ledgers):
+def test_two_tabs_begin_one_ledger(ledgers):
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: spend(ledgers, limit=NO_LIMIT), range(8)))
     assert len({spent.id for spent in found}) == 1
@@ -275,7 +275,7 @@ def test_two_tabs_that_begin_at_once_begin_one_ledger(ledgers):
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_file_that_is_lost_is_not_made_anew(ledgers, database):
+def test_a_lost_file_is_not_made_anew(ledgers, database):
     spend(ledgers)
     database.path.unlink()
     with pytest.raises(LedgerUnavailable, match=r"cannot be used now .* nothing was released"):
@@ -284,21 +284,21 @@ def test_a_file_that_is_lost_is_not_made_anew(ledgers, database):
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + b"x" * 4000])
-def test_a_file_that_is_no_database_is_a_sentence(tmp_path, content):
+def test_a_file_that_is_no_database_is_explained(tmp_path, content):
     path = tmp_path / "l"
     path.write_bytes(content)
     with pytest.raises(LedgerUnavailable, match="cannot be used now"):
         spend(Ledgers(Sqlite(path), KEY))
 
 
-def test_a_database_out_of_reach_is_a_sentence_without_its_address(tmp_path):
+def test_an_unreachable_database_is_explained_without_its_address(tmp_path):
     away = Ledgers(Postgres(f"host={tmp_path} user=somebody password=hidden7316 dbname=x"), KEY)
     with pytest.raises(LedgerUnavailable, match=r"cannot be used now \(OperationalError\)") as refused:
         spend(away)
     assert "hidden7316" not in str(refused.value) + repr(away)
 
 
-def test_a_card_with_a_number_beyond_all_is_one_sentence_of_ours(ledgers):
+def test_a_card_with_a_huge_number_is_explained(ledgers):
     with pytest.raises(
         ValueError, match=r"^release.json holds a number beyond 1\.8e308, which nobody can compute with;"
     ):

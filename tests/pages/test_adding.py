@@ -139,7 +139,7 @@ def test_a_kernel_is_a_class_and_a_row(copy):
     assert "Cauchy" in copy["kernels"]
 
 
-def test_a_dataset_of_two_inputs_is_a_file_and_a_row(copy):
+def test_a_data_set_needs_one_file(copy):
     offering = copy["opened"][2:]
     assert {page for page, _, _ in offering} == {"compare", "sparse_dp_gp", "start"}
     for page, shown, chosen in offering:

@@ -16,7 +16,7 @@ from tests.pages.reading import page_text, traces
 
 @pytest.mark.full_for("cloaking")
 @pytest.mark.parametrize("mechanism", ["cloaking", "gp_prior"])
-def test_best_attack_on_gaussian_noise_has_the_exact_area(seen, mechanism):
+def test_the_best_attack_has_the_exact_area(seen, mechanism):
     app = seen("attack", attack_on=mechanism, delta="0.01")
     # N(0, 1) against N(mu, 1), mu = 1 / s'(1, 0.01) = 0.5325: AUC = Phi(mu / sqrt 2). 10,000 of each: sd .004
     expected = ndtr(1 / noise_multiplier(1.0, 0.01) / np.sqrt(2))
@@ -25,7 +25,7 @@ def test_best_attack_on_gaussian_noise_has_the_exact_area(seen, mechanism):
 
 @pytest.mark.full_for("paths")
 @pytest.mark.parametrize("attack_on", ["paths", "cloaking", "gp_prior"])
-def test_proven_epsilon_stays_below_the_promise(seen, attack_on):
+def test_proven_epsilon_stays_below_the_guarantee(seen, attack_on):
     app = seen("attack", attack_on=attack_on, shadows="3000")
     promised = float(app.metric[2].value.replace(",", ""))
     proven = float(app.metric[3].value.replace("≥", "").replace(",", ""))
@@ -41,7 +41,7 @@ def said_shares(app):
     return tuple(map(float, shares))
 
 
-def test_the_page_opens_where_attack_and_limit_can_be_read(seen):
+def test_the_page_opens_with_a_visible_limit(seen):
     """Guessing, what is found, and what is allowed lie apart, none at the axis' end."""
     app = seen("attack", shadows="3000")
     assert app.title[0].value == "What can an attacker tell about one person?"
@@ -52,7 +52,7 @@ def test_the_page_opens_where_attack_and_limit_can_be_read(seen):
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "0.2", "1", "100"])
-def test_a_promise_is_rounded_up_and_more_is_found_only_by_chance(seen, epsilon):
+def test_excesses_over_the_guarantee_are_chance(seen, epsilon):
     app = seen("attack", shadows="1000", epsilon=epsilon)
     _, found, allowed = said_shares(app)
     exact = 100 * (np.exp(float(epsilon)) * 0.05 + 1e-5)
@@ -96,7 +96,7 @@ def test_curves_are_shown_on_linear_and_logarithmic_axes(seen):
         assert layout["showlegend"] is False
 
 
-def test_allowed_power_is_the_complement_of_the_least_miss_rate():
+def test_allowed_power_is_one_minus_misses():
     setting = attack.PathAttack(2.0, 0.5, 1, 0.1, "halves", 1000)
     guarantee = setting.guarantee
     epsilon, delta = guarantee.budget.epsilon, guarantee.budget.delta

@@ -25,7 +25,7 @@ SPELT = ("1e-5", "0.00001", "1E-5", "1e-05", ".00001", "+1e-5", "01e-5", "10e-6"
         *(("draw", spelt, spelt) for spelt in ("9" * 30, "two", "2x")),
     ],
 )
-def test_a_number_is_what_python_writes_before_a_control_sees_it(key, spelt, written):
+def test_numbers_are_normalised_before_controls(key, spelt, written):
     assert address.usable({key: spelt}, {}) == {key: written}
 
 
@@ -42,7 +42,7 @@ def test_a_number_is_what_python_writes_before_a_control_sees_it(key, spelt, wri
         ("excursion_sets", {"excursion": "plumes", "draw": "2"}),
     ],
 )
-def test_good_links_say_nothing_and_of_a_repeated_parameter_the_last_counts(page, address):
+def test_good_links_are_not_explained(page, address):
     app = open_at(page, address)
     assert not app.exception
     assert not app.warning
@@ -50,7 +50,7 @@ def test_good_links_say_nothing_and_of_a_repeated_parameter_the_last_counts(page
         assert is_used(app, key, value[-1] if isinstance(value, list) else value), key
 
 
-def test_a_page_with_a_bad_link_stands_as_usual_until_a_control_is_moved(seen):
+def test_bad_links_keep_the_page_usable(seen):
     names_kept_in_the_session = {"page": "attack", "carried": "x", "explained": "y", "last_address": "z"}
     good = {"delta": SPELT[0], "mechanism": "refined"}
     app = open_at("kung_curves", {"draw": "0", "overlay": "maybe"} | good | names_kept_in_the_session)
@@ -68,7 +68,7 @@ def test_a_page_with_a_bad_link_stands_as_usual_until_a_control_is_moved(seen):
 @pytest.mark.full
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.text(max_size=300))
-def test_the_sentence_holds_the_value_in_one_code_span(raw):
+def test_the_sentence_quotes_the_value_as_code(raw):
     line = text.bad_link_value("epsilon", raw, "it must be a number.", 1)
     assert line.count("`") == 2
     assert line.isprintable()
@@ -113,7 +113,7 @@ def page_that_takes_several_runs() -> None:
         waiting.finish()
 
 
-def test_a_sentence_stays_until_a_page_has_stood_with_it():
+def test_sentences_stay_until_a_complete_page():
     app = AppTest.from_function(page_that_takes_several_runs, default_timeout=60)
     for key in ("epsilon", "delta", "noise"):
         app.query_params[key] = "quark"
@@ -125,7 +125,7 @@ def test_a_sentence_stays_until_a_page_has_stood_with_it():
     assert told == [["epsilon"], both, both, [], ["noise"], []]
 
 
-def test_a_control_that_was_moved_meanwhile_is_not_explained_any_more():
+def test_moved_controls_are_not_explained():
     app = AppTest.from_function(page_that_takes_several_runs, default_timeout=60)
     app.query_params["epsilon"] = "quark"
     app.run()
@@ -134,7 +134,7 @@ def test_a_control_that_was_moved_meanwhile_is_not_explained_any_more():
     assert not app.warning
 
 
-def test_a_sentence_waits_for_a_control_that_needs_a_table(open_page, ledgers):
+def test_a_sentence_waits_for_its_control(open_page, ledgers):
     app = open_page("your_data", tolerance="quark")
     assert not app.warning
     app = uploaded(lambda _: app, "x,y\n1,2\n")
@@ -192,7 +192,7 @@ def known() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("value", NOT_USED, ids=lambda value: repr(value[:12]))
-def test_every_kind_of_control_says_that_it_cannot_use_it(value, known):
+def test_every_control_explains_invalid_values(value, known):
     app = opened(**dict.fromkeys(known, value))
     assert not app.exception
     said = {warning.value.split()[4] for warning in app.warning}  # The link asks for <key> = ...
@@ -220,12 +220,12 @@ WHOLE, WITHIN = (f"it must be {what} within the range of this control" for what 
         ("hexagon", "Atlantis 1", "this control has no such value", "nothing"),
     ],
 )
-def test_a_sentence_says_why_and_what_is_shown_instead(key, value, reason, shown):
+def test_a_sentence_names_the_shown_value(key, value, reason, shown):
     [warning] = opened(**{key: value}).warning
     assert warning.value == f"The link asks for {key} = `{value}`: {reason}. Showing {key} = {shown} instead."
 
 
 @pytest.mark.full
-def test_only_controls_that_are_data_are_bound_to_the_address():
+def test_only_data_controls_are_in_addresses():
     bound = [path for path in (ROOT / "pages").rglob("*.py") if "query-params" in path.read_text()]
     assert bound == [ROOT / "pages/_ui/look/controls.py"]

@@ -42,7 +42,7 @@ def used(monkeypatch):
 
 @pytest.mark.usefixtures("used")
 @pytest.mark.parametrize("contest", compute.opened(), ids=lambda each: each.model.dataset)
-def test_compare_and_its_lesson_on_london_open_with_curves_of_the_file(contest):
+def test_compare_opens_with_shipped_curves(contest):
     for name in BY_WAIT:
         found = compute.curve(contest, name)
         if name not in ("bayes", "bayes_cells"):
@@ -64,7 +64,7 @@ def test_errors_of_bayes_cloaking_ship_for_every_epsilon(name, monkeypatch):
         assert not found.errors.flags.writeable
 
 
-def test_lessons_lead_to_what_is_linked():
+def test_lessons_open_their_linked_settings():
     assert {"delta": compute.LESSON_DELTA} in dict(words.LESSONS).values()
     led = [lesson["compare_dataset"] for _, lesson in words.LESSONS if "bins" in lesson and "compare_dataset" in lesson]
     assert led == [*compute.LINKED]
@@ -74,7 +74,7 @@ def test_lessons_lead_to_what_is_linked():
 @pytest.mark.full_for("kung_curves", "lengthscale_choice")
 @pytest.mark.usefixtures("used")
 @pytest.mark.parametrize("page", PAGES)
-def test_whoever_opens_a_page_first_waits_for_nothing_long(open_page, monkeypatch, page):
+def test_first_visitors_do_not_wait_long(open_page, monkeypatch, page):
     done = []
     packed = jobs.packed
     monkeypatch.setattr(jobs, "packed", lambda function, args: done.append(function) or packed(function, args))
@@ -84,7 +84,7 @@ def test_whoever_opens_a_page_first_waits_for_nothing_long(open_page, monkeypatc
     assert not [each for each in done if each.__qualname__ in LONG.get(each.__module__, set())]
 
 
-def test_what_is_written_is_read_back_as_is_all_of_the_file(tmp_path):
+def test_written_results_are_read_back_unchanged(tmp_path):
     values = {
         "array": np.arange(6.0).reshape(2, 3),
         "scalars": [1, 2.5, None, True, "é", float("inf")],
@@ -103,7 +103,7 @@ def test_what_is_written_is_read_back_as_is_all_of_the_file(tmp_path):
         assert repr(again[name]) == repr(value)
 
 
-def test_a_file_holds_no_code_and_no_class_of_others(tmp_path):
+def test_a_file_holds_no_code(tmp_path):
     with pytest.raises(TypeError, match="cannot hold function"):
         beforehand.write([("x", opening.results)], tmp_path / "none.npz")
     path = tmp_path / "results.npz"

@@ -28,7 +28,7 @@ TOY_CONTEST = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 0.01, 6, 5)
 
 
 @pytest.mark.full
-def test_every_contender_has_a_row_with_what_it_protects_and_the_sentence_names_the_winner(seen):
+def test_every_contender_has_a_row(seen):
     app = seen("compare")
     table = app.dataframe[0].value.set_index("mechanism")
     assert list(table.index) == [entry.title for entry in contenders.CONTENDERS.values()]
@@ -74,7 +74,7 @@ def test_log_prices_are_shown_as_shares():
     assert scale.convert(0.0953102) == pytest.approx(10, abs=1e-3)
 
 
-def test_a_setting_that_a_mechanism_does_not_use_asks_for_no_new_curve():
+def test_unused_settings_need_no_new_curve():
     one = contenders.Contest(Model("kung", "Matern32", 15.0, 0.5), 0.001, 6, 10)
     for name in contenders.CONTENDERS:
         used = concerning(one, name)
@@ -115,7 +115,7 @@ def epsilon_with_noise(contest: contenders.Contest, name: str, s: float) -> floa
 
 
 @pytest.mark.parametrize("name", contenders.CONTENDERS)
-def test_errors_at_one_noise_multiplier_are_the_same_at_every_delta(name):
+def test_equal_noise_multipliers_give_equal_errors(name):
     data, rng = load_dataset("toy_1d"), np.random.default_rng
     s = contenders.noise_multiplier_of(TOY_CONTEST, name, 1.0)
     assert (s is not None) == (name in GAUSSIAN)
@@ -178,7 +178,7 @@ def kept(monkeypatch):
 
 
 @pytest.mark.parametrize("delta", [each for each in offers.DELTAS if each != offers.DELTA])
-def test_at_another_delta_only_the_visitors_epsilon_is_simulated(kept, delta):
+def test_another_delta_simulates_the_present_epsilon_only(kept, delta):
     (ends, simulated), contest = kept, replace(TOY_CONTEST, delta=delta)
     assert not compute.is_ready(contest, "bayes", 2.0)
     found = compute.curve(contest, "bayes", 2.0)
@@ -195,14 +195,14 @@ def test_at_another_delta_only_the_visitors_epsilon_is_simulated(kept, delta):
     assert simulated == [2.0]
 
 
-def test_at_another_delta_every_epsilon_is_simulated_where_nothing_is_kept(kept, monkeypatch):
+def test_other_deltas_are_simulated_unless_kept(kept, monkeypatch):
     monkeypatch.setattr(contenders, "curve", lambda data, contest, name: a_curve(contest.delta))
     found = compute.curve(ELSEWHERE, "cloaking", 2.0)
     assert not found.interpolated
     assert (found.errors == ELSEWHERE.delta).all()
 
 
-def test_what_is_requested_in_advance_is_simulated_at_the_visitors_epsilon(kept, monkeypatch):
+def test_prefetched_errors_use_the_present_epsilon(kept, monkeypatch):
     requested = []
     monkeypatch.setattr(cached, "prefetch", lambda *requests: requested.extend(requests))
     kept[0].extend(compute.ENDS)
@@ -233,7 +233,7 @@ def comparison(curves: dict[str, contenders.Curve], epsilon: float) -> compute.C
     return compute.Compared(HEIGHTS, epsilon, target=9.0, nonprivate=7.0, curves=curves, needs={})
 
 
-def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
+def test_the_front_contains_undominated_methods():
     errors = {"bayes": 7.0, "refined": 8.0, "published": 5.0, "sparse": 9.0}
     bins = {"laplace_bins": 11.0, "integral_bins": 10.0}
     curves = {name: a_curve(error) for name, error in (errors | bins).items()}
@@ -243,7 +243,7 @@ def test_the_front_holds_whom_no_other_beats_at_the_same_protection():
     assert words.front(comparison(curves, 5.0)) == {"sparse", "integral_bins"}
 
 
-def test_nothing_is_called_unbeaten_that_bayes_cloaking_beats_with_inputs_private_too(seen):
+def test_private_inputs_count_in_the_front(seen):
     """The sparse DP-GP had the star while Bayes cloaking that hides inputs too was not compared."""
     table = seen("compare").dataframe[0].value.set_index("mechanism")
     ours = "Bayes cloaking (inputs too)"
@@ -252,7 +252,7 @@ def test_nothing_is_called_unbeaten_that_bayes_cloaking_beats_with_inputs_privat
     assert (table.filter(like="parse", axis=0)["unbeaten"] == "").all()
 
 
-def test_what_is_no_promise_is_said_to_be_none():
+def test_invalid_guarantees_are_marked():
     assert [words.protects(HEIGHTS, "published", epsilon) for epsilon in (1.0, 5.0)] == [
         "outputs; δ = 0.01",
         "outputs; not established at this ε",
@@ -278,7 +278,7 @@ def test_whose_inputs_are_protected_too_is_marked(seen):
         assert (traces(app)[entry.title]["marker"].get("symbol") == "diamond") == entry.private_inputs, name
 
 
-def test_what_is_done_is_said_while_the_others_follow():
+def test_finished_methods_are_shown_early():
     curves = {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
     said = words.so_far(comparison(curves, 1.0), "bayes", 0, 9)
     assert "2 of 9 methods are done" in said
@@ -293,7 +293,7 @@ def test_what_is_done_is_said_while_the_others_follow():
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["bayes", "sparse"])
-def test_a_slow_curve_grows_fold_by_fold_to_the_same(name):
+def test_slow_curves_grow_fold_by_fold(name):
     data = load_dataset("toy_1d")
     grown = list(compute.growing(TOY_CONTEST, name))
     assert [folds for _, folds in grown] == [1, 2, 3, 4, 5]
@@ -305,7 +305,7 @@ def test_a_slow_curve_grows_fold_by_fold_to_the_same(name):
 
 
 @pytest.mark.full
-def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
+def test_the_slowest_curve_reports_its_progress():
     assert contenders.BY_WAIT[-2:] == ("bayes", "bayes_cells")
     assert sorted(contenders.BY_WAIT) == sorted(contenders.CONTENDERS)
     data = load_dataset("toy_1d")
@@ -316,7 +316,7 @@ def test_the_slowest_curve_comes_last_and_says_how_far_it_is():
     assert need == pytest.approx(contenders.CURVE_EPSILONS[3])
 
 
-def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monkeypatch):
+def test_pinned_data_with_other_inputs_differ(monkeypatch):
     warned: list[str] = []
     monkeypatch.setattr(pin.st, "query_params", {"pin": "compare?epsilon=2"})
     monkeypatch.setattr(pin.st, "info", warned.append)
@@ -328,7 +328,7 @@ def test_what_is_pinned_of_the_same_people_with_other_inputs_is_other_data(monke
 
 @pytest.mark.full_for("bayes_cells")
 @pytest.mark.parametrize("name", contenders.CONTENDERS)
-def test_a_release_of_every_contender_is_drawn_with_its_interval(name):
+def test_every_contenders_release_has_intervals(name):
     data, place = load_dataset("toy_1d"), cloaking.scene("toy_1d")
     found = compute.release(TOY_CONTEST, name, 20.0)
     at = slice(place.records)
@@ -347,7 +347,7 @@ def test_a_release_of_every_contender_is_drawn_with_its_interval(name):
     assert (np.diff(found.curve, axis=0) <= np.diff(found.outputs, axis=0) * (1 + 1e-9)).all()
 
 
-def test_a_clicked_point_moves_epsilon_and_shows_that_mechanism(monkeypatch):
+def test_a_clicked_point_shows_its_mechanism(monkeypatch):
     moved: dict[str, object] = {}
     monkeypatch.setattr(session, "move", moved.update)
     points = {"points": [{"customdata": ["published", 0.5]}]}
@@ -361,7 +361,7 @@ def test_a_clicked_point_moves_epsilon_and_shows_that_mechanism(monkeypatch):
 
 
 @pytest.mark.full
-def test_the_release_stands_beside_the_curves_and_in_the_link(open_page):
+def test_the_chosen_release_is_in_the_link(open_page):
     app = open_page("compare", compare_dataset="toy_1d", release_of="cloaking", epsilon="2")
     assert {"published curve", "true data"} <= set(traces(app, 1))
     carried = traces(app)["Cloaking"]["customdata"]
@@ -371,7 +371,7 @@ def test_the_release_stands_beside_the_curves_and_in_the_link(open_page):
     assert len(app.get("plotly_chart")) == 1
 
 
-def test_a_release_of_prices_is_a_row_a_hexagon_with_its_interval():
+def test_released_prices_have_rows_and_intervals():
     contest = contenders.Contest(Model("london_hexes", "EQ", 15.0, 0.3), 0.01, 6, 30)
     data, place = load_dataset("london_hexes"), cloaking.scene("london_hexes")
     found = compute.release(contest, "refined", 5.0)
@@ -387,7 +387,7 @@ def test_a_release_of_prices_is_a_row_a_hexagon_with_its_interval():
 
 
 @pytest.mark.full  # every curve of the comparison, worked out anew
-def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(seen):
+def test_other_methods_use_their_best_setting(seen):
     app = seen("compare", epsilon="1")
     contest, otherwise = app.dataframe[0].value, app.dataframe[1].value
     polynomial, bins = otherwise["mechanism"]
@@ -399,7 +399,7 @@ def test_what_one_might_otherwise_pick_stands_below_with_its_best_setting(seen):
 
 
 @pytest.mark.full
-def test_interval_scores_are_half_widths_and_what_lies_outside(seen):
+def test_interval_scores_add_what_is_outside(seen):
     table = seen("compare", epsilon="1").dataframe[0].value
     score, half = (table.filter(like=name).iloc[:, 0] for name in ("interval score", "95 % interval, ±"))
     assert (score.isna() == half.isna()).all()
@@ -432,7 +432,7 @@ def test_nothing_passes_the_limit_of_all(found):
     assert (np.diff(found.reached) <= found.standard_error[1:]).all()  # simulated
 
 
-def test_the_share_beyond_the_bounds_is_that_of_the_prior():
+def test_the_prior_exceeds_bounds_as_stated():
     kernel, noise, half = contenders.prior_of(load_dataset("toy_1d"), TOY)
     draws = np.random.default_rng(0).normal(0, np.sqrt(kernel.variance + noise), 100_000)
     # a false alarm has a probability below 1e-6: five standard errors

@@ -45,7 +45,7 @@ def cluster():
         yield running.scheduler_address
 
 
-def test_without_configuration_work_stays_in_this_thread_and_several_workers_are_processes():
+def test_work_runs_here_or_in_processes():
     for workers, kind in ((1, type(None)), (2, ProcessPoolExecutor)):
         with engine(workers=workers) as executor:
             assert isinstance(executor, kind)
@@ -70,7 +70,7 @@ def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatc
 
 @pytest.mark.full
 @with_dask
-def test_a_cluster_finds_the_same_settings_and_reports_progress(cluster, monkeypatch):
+def test_a_cluster_gives_the_same_settings(cluster, monkeypatch):
     monkeypatch.setitem(STUDIES, "curve", replace(STUDIES["curve"], searched=2))
     here = compute.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
     monkeypatch.setenv(VARIABLE, cluster)
@@ -127,7 +127,7 @@ def test_without_dask_there_is_a_sentence(monkeypatch):
         ("import numpy; ", {"OPENBLAS_NUM_THREADS": "1"}, "True {'numpy'}"),
     ],
 )
-def test_the_engine_loads_no_numpy_and_notices_one_that_was_loaded_before_the_cap(loaded, caps, printed):
+def test_the_engine_loads_no_numpy(loaded, caps, printed):
     code = f"import sys; {loaded}import pages._ui.work.engine as e; print(e.cap_threads(), "
     code += "{'streamlit', 'numpy'} & set(sys.modules))"
     clean = {"PYTHONPATH": str(ROOT), "PATH": ""}

@@ -56,7 +56,7 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, seen,
         ("how_cloaking_works", {"everybody": "true"}, "Person 287, age"),
     ],
 )
-def test_without_the_overlay_nothing_that_is_not_private_is_drawn_tabulated_or_said(seen, page, address, unsaid):
+def test_without_the_overlay_nothing_private_is_shown(seen, page, address, unsaid):
     app = seen(page, overlay="false", **address)
     drawn = [trace for each in app.get("plotly_chart") for trace in json.loads(each.proto.spec)["data"]]
     assert not [trace.get("name") for trace in drawn if trace.get("meta") == tables.NOT_PRIVATE]
@@ -77,7 +77,7 @@ def test_pages_are_thin_and_in_the_menu():
 
 
 @pytest.mark.parametrize(("base", "script"), [("", "/page.js"), ("dpgp", "/dpgp/page.js"), ("/a/b/", "/a/b/page.js")])
-def test_pages_ask_for_their_script_below_the_path_that_the_server_stands_under(open_page, monkeypatch, base, script):
+def test_pages_load_their_script_below_the_base(open_page, monkeypatch, base, script):
     known = st.get_option
     monkeypatch.setattr(st, "get_option", lambda name: base if name == "server.baseUrlPath" else known(name))
     assert f'<script src="{script}">' in page_text(open_page("how_cloaking_works"))
@@ -99,7 +99,7 @@ def test_no_two_drop_downs_share_a_key():
 
 
 @pytest.mark.parametrize("file", [page.file for page in menu.PAGES if page.settings is not Settings])
-def test_every_lesson_is_read_by_the_settings_of_its_page(seen, file):
+def test_every_lesson_is_read_by_its_page(seen, file):
     page = next(page for page in menu.PAGES if page.file == file)
     said = [each.value for each in seen(page.file).markdown if "[Open this state]" in each.value]
     assert len(said) > 2

@@ -24,7 +24,7 @@ CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)
 
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["curve", "plumes", "london"])
-def test_every_kind_of_data_draws_and_states_its_price(seen, kind):
+def test_every_data_set_states_its_cost(seen, kind):
     app = seen("excursion_sets", excursion=kind)
     assert not app.warning
     assert float(app.metric[0].value) > 0
@@ -35,7 +35,7 @@ def test_every_kind_of_data_draws_and_states_its_price(seen, kind):
 
 
 @pytest.mark.parametrize("epsilon", ["1", "3"])
-def test_epsilon_is_the_control_and_all_paths_together_keep_it(seen, epsilon):
+def test_all_paths_together_keep_epsilon(seen, epsilon):
     app = seen("excursion_sets", paths="3", path_delta="0.005", epsilon=epsilon)
     [said] = [each.value for each in app.caption if each.value.startswith("For this ε: r = 8, s = ")]
     s = float(said.removeprefix("For this ε: r = 8, s = ").removesuffix("."))
@@ -48,13 +48,13 @@ def test_epsilon_is_the_control_and_all_paths_together_keep_it(seen, epsilon):
 
 @pytest.mark.parametrize("kind", STUDIES)
 @pytest.mark.parametrize("eta", [ETAS[0], ETAS[-1]])
-def test_every_epsilon_on_offer_can_be_kept_by_any_number_of_paths(kind, eta):
+def test_every_offered_epsilon_is_possible(kind, eta):
     for epsilon, L, length in product(EPSILONS[::7], PATHS[::2], PATH_LENGTHS[::10]):
         r, s = compute.settings_for(kind, length, RIDGES[0], PATH_DELTAS[0], L, eta, epsilon)
         assert compute.epsilon_of(kind, length, r, s, PATH_DELTAS[0], L, eta) <= epsilon
 
 
-def test_iou_is_the_first_figure_and_its_axis_has_what_is_there(seen):
+def test_the_iou_is_shown_first(seen):
     app = seen("excursion_sets")
     axis = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["xaxis"]
     assert axis["title"]["text"].startswith("IoU with the true area")
@@ -87,7 +87,7 @@ def test_neither_is_the_dimmest_colour_in_the_dark():
 
 
 @pytest.mark.full
-def test_released_paths_are_drawn_and_truth_only_under_the_overlay(seen):
+def test_truth_is_drawn_only_with_the_overlay(seen):
     app = seen("excursion_sets", paths="3")
     assert {"truth", "without privacy", "published path", "Bayes cloaking"} <= set(traces(app, 1))
     assert {"Bayes cloaking", "Bayes cloaking, 90% sure"} <= set(traces(app, 2)["found"]["y"])
@@ -98,7 +98,7 @@ def test_released_paths_are_drawn_and_truth_only_under_the_overlay(seen):
     assert set(traces(app, 1)) == {"above the threshold"}
 
 
-def test_every_row_of_sets_has_room_for_its_name_above_it():
+def test_every_row_has_room_for_its_name():
     found = compute.explore(CURVE, 0.5)
     figure = figures.sets(Findings(found, None, compute.without_privacy(found)))
     rows = list(dict.fromkeys(figure.data[0].y))
@@ -107,7 +107,7 @@ def test_every_row_of_sets_has_room_for_its_name_above_it():
 
 
 @pytest.mark.full
-def test_london_table_and_map_do_not_tell_where_the_records_are(seen):
+def test_london_does_not_reveal_records(seen):
     app = seen("excursion_sets", excursion="london", overlay="false")
     assert list(app.selectbox(key="excursion_layer").options) == [
         "Published paths above the threshold",
@@ -133,7 +133,7 @@ def test_overlap_of_a_view_by_brute_force():
     assert len(found.path_iou) == 3 + compute.SIMULATED
 
 
-def test_the_cutoff_does_not_look_at_the_data():
+def test_the_cutoff_is_independent_of_the_data():
     # validation data come from another seed than the data shown
     targets = STUDIES["curve"].simulated(3, noise=0.3, seed=compute.VALIDATION_SEED)
     dataset, _, _ = compute.data_of(CURVE)
@@ -185,7 +185,7 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / 8**0.5
 
 
-def test_without_privacy_is_nearer_to_the_truth_than_what_is_published():
+def test_without_privacy_is_nearer_the_truth():
     found = compute.explore(CURVE, 0.5)
     plain = compute.without_privacy(found)
     bayes = compute.bayes_set(found)
@@ -193,13 +193,13 @@ def test_without_privacy_is_nearer_to_the_truth_than_what_is_published():
     assert off[0] < min(off[1:])
 
 
-def test_every_place_is_found_missed_false_or_neither():
+def test_every_point_is_found_missed_or_false():
     inside, truth = (np.array(bits, bool) for bits in ([1, 1, 0, 0], [1, 0, 1, 0]))
     right, missed, false = np.array(figures.parts(inside, truth), int).tolist()
     assert (right, missed, false) == ([1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0])
 
 
-def test_a_set_is_drawn_by_the_ends_of_its_runs():
+def test_sets_are_drawn_as_runs():
     inside, x, gap = np.array([1, 1, 0, 1, 0, 1, 1, 1], bool), np.arange(8.0), np.nan
     np.testing.assert_array_equal(figures.bars_of(inside, x), [0, 1, gap, 3, 3, gap, 5, 7, gap])
     np.testing.assert_array_equal(figures.bars_of(~inside, x), [2, 2, gap, 4, 4, gap])
@@ -238,18 +238,18 @@ def holds(p: np.ndarray, truth: np.ndarray, slack: float = 0.1) -> None:
 
 @pytest.mark.full
 @pytest.mark.parametrize(("epsilon", "noise"), [(0.5, 0.3), (5.0, 0.5), (compute.MOST_TESTED, 0.1)])
-def test_probabilities_hold_on_simulated_curves(epsilon, noise):
+def test_probabilities_are_calibrated_on_simulated_curves(epsilon, noise):
     """At ε = 0.5 a third of the curves have all places that are likely, side by side: so many curves."""
     holds(*simulated("curve", epsilon, 60, noise))
 
 
 @pytest.mark.full
-def test_probabilities_hold_on_simulated_plumes():
+def test_probabilities_are_calibrated_on_simulated_plumes():
     holds(*simulated("plumes", 3.0, 3, 0.3))
 
 
 @pytest.mark.full
-def test_probabilities_hold_for_hexagons_that_were_left_out():
+def test_probabilities_are_calibrated_on_left_out_hexagons():
     data = london_excursion.load()
     test = np.arange(0, data.n, 3)
     train: Dataset = data.subset(np.setdiff1d(np.arange(data.n), test))
@@ -259,7 +259,7 @@ def test_probabilities_hold_for_hexagons_that_were_left_out():
 
 
 @pytest.mark.full
-def test_the_release_costs_what_one_path_costs_and_protects_the_same():
+def test_the_release_costs_what_a_path_costs():
     found = compute.explore(replace(LINE, L=3), 0.5)
     bayes = compute.bayes_set(found)
     assert bayes.guarantee.budget.epsilon == found.path_epsilon

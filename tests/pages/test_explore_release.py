@@ -88,7 +88,7 @@ def test_free_refits_change_the_curve_and_not_epsilon(seen):
     assert y_of(app, "released curve") != first
 
 
-def test_the_meter_counts_settings_and_stands_still(open_page):
+def test_the_meter_counts_settings_without_spending(open_page):
     app = open_page("explore_release")
     app.select_slider(key="explore_level").set_value(50).run()
     assert spent(app) == ["ε = 1", "ε = 0"]
@@ -129,7 +129,7 @@ def test_an_uploaded_release_stays_in_its_session(open_page, files, monkeypatch)
     assert "own_explored_refit" not in app.session_state
 
 
-def test_a_server_that_takes_no_files_shows_its_own(open_page, monkeypatch):
+def test_servers_without_uploads_show_their_own(open_page, monkeypatch):
     monkeypatch.setenv("DPGP_UPLOADS", "0")
     app = open_page("explore_release")
     assert not app.file_uploader
@@ -164,7 +164,7 @@ def of_people_in_a_corner() -> tuple[Explored, reading.Filtered, np.ndarray]:
 
 
 @pytest.mark.full
-def test_the_axis_shows_all_that_is_drawn_and_no_more_and_bounds_only_in_sight(found):
+def test_the_axis_fits_what_is_drawn(found):
     read = statistic.refit_over_box(found, Refit("EQ", 50))
     for view in (WHOLE, dataclasses.replace(WHOLE, level=0.5), dataclasses.replace(WHOLE, of="outputs")):
         figure = figures.picture(found.statistics, read, view)
@@ -177,7 +177,7 @@ def test_the_axis_shows_all_that_is_drawn_and_no_more_and_bounds_only_in_sight(f
 
 
 @pytest.mark.full
-def test_a_map_has_no_colour_where_nobody_is_and_is_said_to_be_hatched_there():
+def test_uninformative_parts_of_maps_are_hatched():
     found, read, X = of_people_in_a_corner()
     figure = figures.picture(found.statistics, read, WHOLE)
     z = np.asarray(figure.data[0].z, float).T.ravel()
@@ -225,7 +225,7 @@ def test_a_bad_file_is_a_sentence(files, monkeypatch, kind):
         statistic.opened({"release.zip": make(files)})
 
 
-def test_a_bad_file_is_said_on_the_page_which_goes_on(open_page):
+def test_bad_files_are_explained_on_the_page(open_page):
     app = uploaded(open_page, b"PK\x03\x04 <b>no</b>")
     assert not app.exception
     assert "that is no release" in app.error[0].value
@@ -255,7 +255,7 @@ def test_probabilities_and_averages_are_those_of_the_evidence(found):
     assert ((read.percent_above(middle) > 50) == (read.interval(1e-9, "function")[0] > middle)).all()
 
 
-def test_two_inputs_are_drawn_on_a_grid_over_their_box():
+def test_two_inputs_are_drawn_as_a_grid():
     box = ((0.0, 1.0), (0.0, 10.0), (4.0, 6.0))
     assert reading.grid_over(box[:1], 50).shape == (50, 1)
     assert reading.grid_over(box[:2], 50).shape == (14 * 14, 2)
@@ -265,7 +265,7 @@ def test_two_inputs_are_drawn_on_a_grid_over_their_box():
 
 
 @pytest.mark.full
-def test_intervals_of_the_average_cover_curves_of_its_models():
+def test_averaged_intervals_cover_their_models():
     rng, worlds, half = np.random.default_rng(5), 150, 1.0
     X, box = rng.uniform(0, 1, (70, 1)), ((0.0, 1.0),)
     models = reading.models_of("EQ", reading.shares_of(box), half)
@@ -346,7 +346,7 @@ VIEWS = {  # address, traces, and what is said of them
 
 @pytest.mark.full_for("centiles of groups", "groups", "level of groups")
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_view_is_drawn_for_each_group_and_told_in_words(seen, view):
+def test_every_view_is_drawn_and_described(seen, view):
     address, drawn, told = VIEWS[view]
     app = seen("explore_release", **address)
     assert not app.exception
@@ -357,7 +357,7 @@ def test_every_view_is_drawn_for_each_group_and_told_in_words(seen, view):
 
 
 @pytest.mark.full
-def test_women_and_men_have_a_curve_each_and_can_be_looked_at_alone(open_page):
+def test_women_and_men_have_separate_curves(open_page):
     app = open_page("explore_release", **GROUPED)
     both = traces(app)["men and boys"]["y"]
     assert set(app.dataframe[0].value["group"]) == set(SEXES)
@@ -367,7 +367,7 @@ def test_women_and_men_have_a_curve_each_and_can_be_looked_at_alone(open_page):
 
 
 @pytest.mark.full
-def test_the_difference_of_two_groups_has_a_range_and_its_table(seen):
+def test_group_differences_have_ranges_and_tables(seen):
     app = seen("explore_release", explore_shown="difference", **GROUPED)
     table = app.dataframe[0].value
     age, low, high, between = (table[each] for each in table)
@@ -403,7 +403,7 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism, mon
 
 
 @pytest.mark.full
-def test_numbers_that_no_model_can_read_are_a_sentence_and_there_is_a_way_back(open_page, monkeypatch, files):
+def test_unreadable_numbers_are_explained(open_page, monkeypatch, files):
     app = open_page("explore_release")
     monkeypatch.setattr(statistic, "refit_over_box", lambda *_: 1 / 0)
     app.file_uploader[0].upload("release.zip", zipped(files), "application/zip").run()

@@ -30,7 +30,7 @@ QUICK = ("kung_curves", "excursion_sets", "attack", "your_data")  # the others: 
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=[] if page in QUICK else pytest.mark.full) for page in PAGES]
 )
-def test_every_page_has_a_card_that_is_read_off_its_guarantee_and_names_its_limits(open_page, monkeypatch, page):
+def test_every_card_shows_its_guarantee_and_limits(open_page, monkeypatch, page):
     shown, original = [], layout.guarantee_card
 
     def noting(guarantee, note=""):
@@ -60,7 +60,7 @@ def test_every_page_has_a_card_that_is_read_off_its_guarantee_and_names_its_limi
         assert re.search(r"settings|choos|chosen|hyperparameter", f"{limits}; {card['Assumes']}"), limits
 
 
-def test_a_formula_without_proof_is_no_promise():
+def test_unproven_formulas_are_not_guarantees():
     hall = Cloaking(
         kernel=EQ(), noise_variance=1.0, epsilon=50.0, delta=0.01, calibration="hall", unproven=True
     ).guarantee
@@ -71,7 +71,7 @@ def test_a_formula_without_proof_is_no_promise():
 
 
 @pytest.mark.full
-def test_each_row_has_its_plain_explanation_and_risk_its_colour(seen):
+def test_each_row_has_an_explanation(seen):
     bodies = [
         element.proto.body
         for element in seen("kung_curves", epsilon="50", mechanism="cloaking", calibration="hall").get("html")

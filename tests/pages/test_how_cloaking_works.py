@@ -32,7 +32,7 @@ def everybody(seen):
     return seen(PAGE, step="covered", everybody="true")
 
 
-def test_the_certificate_on_screen_holds_and_few_people_carry_it(everybody):
+def test_the_shown_certificate_is_valid(everybody):
     shown = {metric.label: metric.value for metric in everybody.metric}
     largest = float(shown["Largest shift of any person"])
     assert largest == pytest.approx(1, abs=1e-5)
@@ -64,7 +64,7 @@ def test_ellipse_is_the_unit_level_set():
     assert np.einsum("ij,ik,kj->j", z, np.linalg.inv(covariance), z) == pytest.approx(1)
 
 
-def test_the_lead_says_how_much_less_variance_it_is(seen):
+def test_the_headline_states_the_saved_variance(seen):
     app = seen(PAGE)
     assert app.title[0].value == "Why does so little noise hide a person?"
     said = re.search(r"along one line only. Noise that covers just such lines has \*\*(\d+) %\*\*", page_text(app))
@@ -72,7 +72,7 @@ def test_the_lead_says_how_much_less_variance_it_is(seen):
     assert int(said[1]) == round(100 * np.trace(points.cloaking) / np.trace(points.prior))
 
 
-def test_the_noise_that_hides_a_person_leaves_the_curve_to_be_seen(seen):
+def test_the_curve_remains_visible_through_noise(seen):
     """The title says that little noise is enough; at first the curve goes from one sign to the other through it."""
     drawn = traces(seen(PAGE, step="covered"))["published, with noise"]
     noise, curve = (numbers(each) for each in (drawn["error_y"]["array"], drawn["y"]))
@@ -80,7 +80,7 @@ def test_the_noise_that_hides_a_person_leaves_the_curve_to_be_seen(seen):
     assert numbers(drawn["y"]).min() < 0 < numbers(drawn["y"]).max()
 
 
-def test_the_sums_of_a_stage_are_highlighted_one_at_a_time(seen):
+def test_sums_are_highlighted_one_by_one(seen):
     app = seen(PAGE, step="measured")
     assert 'class="player-play"' in page_text(app)
     lines = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
@@ -91,7 +91,7 @@ def test_the_sums_of_a_stage_are_highlighted_one_at_a_time(seen):
 
 
 @pytest.mark.full
-def test_the_steps_are_walked_by_buttons_and_every_step_has_one_title(open_page):
+def test_buttons_walk_through_titled_steps(open_page):
     app = open_page(PAGE)
     assert "cloaking noise" not in traces(app, 1)
     for step in list(steps.STEP.titles)[1:]:
@@ -113,7 +113,7 @@ def errors(app):
     return [float(metric.value.split()[0]) for metric in app.metric]
 
 
-def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(seen):
+def test_by_hand_best_and_limit_are_ordered(seen):
     for written in ("", "5, 15, 40", "5, 10, 15, 20, 30, 40, 50, 60, 70, 80"):
         app = seen(PAGE, step="spend", **({"measured_at": written} if written else {}))
         yours, best, limit, without = errors(app)
@@ -123,13 +123,13 @@ def test_nobody_spends_better_than_the_best_plan_nor_that_better_than_the_limit(
         assert [float(each) for each in said.groups()] == [yours, best]
 
 
-def test_more_budget_lowers_all_but_the_error_without_privacy(seen):
+def test_more_budget_lowers_private_errors_only(seen):
     one, five = (errors(seen(PAGE, step="spend", epsilon=epsilon)) for epsilon in ("1", "5"))
     assert all(less < more for less, more in zip(five[:3], one[:3], strict=True))
     assert five[3] == one[3]
 
 
-def test_what_is_no_age_is_explained_and_nothing_breaks(open_page):
+def test_invalid_ages_are_explained(open_page):
     app = open_page(PAGE, step="spend", measured_at="10, nan, 20")
     assert "write ages from 0 to 100" in app.warning[0].value
     assert not app.exception
@@ -142,7 +142,7 @@ def test_what_is_no_age_is_explained_and_nothing_breaks(open_page):
 
 
 @pytest.mark.parametrize("row", [[41], {"0": 41}], ids=["of a list", "of an array"])
-def test_a_click_on_a_person_chooses_her_and_one_beside_all_nobody(row, monkeypatch):
+def test_clicks_choose_only_people(row, monkeypatch):
     moved: dict[str, object] = {}
     points = {"points": [{"customdata": row}]}
     monkeypatch.setattr(session, "move", moved.update)
@@ -155,12 +155,12 @@ def test_a_click_on_a_person_chooses_her_and_one_beside_all_nobody(row, monkeypa
     assert moved == {}
 
 
-def test_a_click_adds_a_place_or_takes_it_away():
+def test_a_click_toggles_a_place():
     assert spend.toggled((5.0, 40.0), 15.0) == "5, 15, 40"
     assert spend.toggled((5.0, 15.0, 40.0), 15.0) == "5, 40"
 
 
-def test_all_that_is_drawn_of_a_world_is_simulated():
+def test_all_drawn_data_are_simulated():
     """No outcome of a woman enters: with other heights the picture is the same."""
     data = load_dataset("kung")
     asked = spend.Spending((5.0, 40.0), 7.0, 1.0, 1e-5)
@@ -172,7 +172,7 @@ def test_all_that_is_drawn_of_a_world_is_simulated():
 # what the clip does
 
 
-def test_a_narrow_clip_has_less_noise_and_more_bias_where_outcomes_are_skewed(seen):
+def test_narrow_clipping_trades_noise_for_bias(seen):
     wide, narrow = (traces(seen(PAGE, step="clip", clip_kept=kept)) for kept in ("100", "30"))
     assert max(numbers(narrow["privacy noise"]["y"])) < 0.5 * max(numbers(wide["privacy noise"]["y"]))
     symmetric, skewed, yes_no = range(3)
@@ -182,12 +182,12 @@ def test_a_narrow_clip_has_less_noise_and_more_bias_where_outcomes_are_skewed(se
     assert numbers(wide["bias"]["y"])[yes_no] == pytest.approx(0, abs=1e-2)
 
 
-def test_the_best_clip_is_narrow_for_symmetric_and_none_for_yes_or_no():
+def test_the_best_clip_depends_on_symmetry():
     least = clipping.best(clipping.Clip(0.0, 100.0, 100.0), Draw(epsilon=1.0, delta=1e-5))
     assert least["symmetric"] < least["skewed"] < least["yes/no"] == 100
 
 
-def test_directions_share_the_noise_out_and_hide_what_anybody_can_do_along_them(everybody):
+def test_directions_divide_the_noise_and_protect_everybody(everybody):
     table = next(each.value for each in everybody.dataframe if "share of the noise [%]" in each.value)
     assert len(table) == directions.COUNT
     share = table["share of the noise [%]"]
@@ -218,7 +218,7 @@ def test_epsilon_moves_the_noise_that_covers_two_people(seen):
     assert bars[0] > bars[1] > bars[2]
 
 
-def test_what_a_plan_expects_is_not_below_what_the_next_step_calls_the_limit(seen):
+def test_planned_errors_are_above_the_limit(seen):
     """Both are averages where people are: 6.3 cm were expected, and no method was said to have less than 6.6."""
     before, after = (page_text(seen(PAGE, step=step)) for step in ("measured", "spend"))
     expected = float(re.search(r"expected error of the curve is \*\*([\d.]+) cm", before)[1])
@@ -248,7 +248,7 @@ def fit(data, X, y, X_test):
 
 
 @pytest.mark.parametrize("rank", [1, 140, 287])
-def test_the_fit_moves_as_that_of_the_changed_table_and_without_the_record(result, rank):
+def test_the_fit_moves_as_when_recomputed(result, rank):
     data = result.dataset
     found = move(result, Choice(rank, 120.0))
     j = np.argsort(data.X[:, 0], kind="stable")[rank - 1]
@@ -262,7 +262,7 @@ def test_the_fit_moves_as_that_of_the_changed_table_and_without_the_record(resul
     np.testing.assert_allclose(found.without, left_out, atol=0.01)
 
 
-def test_the_shift_is_the_mahalanobis_length_and_never_above_what_was_calibrated(result):
+def test_the_shift_is_within_its_calibration(result):
     data, s = result.dataset, noise_multiplier(1.0, 1e-5)
     low, high = data.y_bounds
     covariance = (data.output_range * s) ** 2 * result.plan.factor @ result.plan.factor.T
@@ -282,7 +282,7 @@ def test_the_shift_is_the_mahalanobis_length_and_never_above_what_was_calibrated
     np.testing.assert_allclose(found.noise, np.sqrt(np.diag(covariance))[data.n :], rtol=1e-6)
 
 
-def test_the_page_says_it_and_the_link_holds_it(open_page):
+def test_text_and_link_show_the_same_state(open_page):
     app = open_page(PAGE, everybody="true", person_kung="200", moved_to_kung="100.27")
     assert "Person 200, age " in page_text(app)
     shown = {metric.label: metric.value for metric in app.metric}
@@ -334,7 +334,7 @@ def plan(kung):
 @pytest.mark.parametrize(
     "address", [{"everybody": "true"}, {"step": "covered", "everybody": "true"}, {"step": "clip"}, {"step": "measured"}]
 )
-def test_a_caption_is_one_short_sentence_and_descriptions_are_for_screen_readers(open_page, address):
+def test_captions_are_short_and_descriptions_complete(open_page, address):
     app = open_page(PAGE, **address)
     alts = [each.proto.alt for each in app.get("plotly_chart")]
     assert alts
@@ -344,7 +344,7 @@ def test_a_caption_is_one_short_sentence_and_descriptions_are_for_screen_readers
 
 
 @pytest.mark.full
-def test_the_rows_drawn_are_those_of_a_draw_of_the_mechanism(open_page, kung, plan):
+def test_drawn_rows_belong_to_a_simulated_release(open_page, kung, plan):
     app = open_page(PAGE, step="measured", stage="3")
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5)
     planned = mechanism.plan_for(kung, kung.X)
@@ -383,7 +383,7 @@ def test_each_stage_lowers_the_expected_error_on_average(kung):
     assert (squares[1:] < 0.95 * squares[:-1]).all()
 
 
-def test_small_epsilons_have_three_stages_and_the_last_is_drawn(open_page):
+def test_small_epsilons_have_three_stages(open_page):
     app = open_page(PAGE, step="measured", epsilon="0.1", stage="5")
     assert "in 3 stages" in page_text(app)
     assert "one sum of stage 3:" in "".join(each.value for each in app.caption)

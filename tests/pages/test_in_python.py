@@ -278,7 +278,7 @@ def test_lines_use_public_names_alone(seen, page):
 
 @pytest.mark.usefixtures("ledgers")
 @pytest.mark.parametrize("mechanism", ["refined", "bayes", "bayes_cells"])
-def test_the_lines_of_an_own_table_make_its_release(open_page, tmp_path, mechanism):
+def test_scripts_of_own_tables_make_their_release(open_page, tmp_path, mechanism):
     app = declared(open_page, mechanism=CHOICES[mechanism].title)
     script, spec = lines_of(app), spec_of(app)
     (tmp_path / "config.json").write_text(spec_to_json(spec))

@@ -58,7 +58,7 @@ def ended(process):
     return False
 
 
-def test_the_same_settings_are_computed_once_and_cannot_be_written_to(tmp_path):
+def test_equal_settings_are_computed_once(tmp_path):
     jobs = Jobs(room=10**6)
     first, second = jobs.get(tell, str(tmp_path), "a"), jobs.get(tell, str(tmp_path), "a")
     assert first.computed
@@ -70,7 +70,7 @@ def test_the_same_settings_are_computed_once_and_cannot_be_written_to(tmp_path):
         first.value[0] = 1
 
 
-def test_functions_of_one_name_have_results_of_their_own_and_what_is_given_is_not_part_of_the_key():
+def test_given_results_are_not_in_the_key():
     jobs, ones = Jobs(room=10**6), np.ones(3)
     assert (jobs.get(scaled, 2.0, given=(ones,)).value == 2).all()
     assert not jobs.get(scaled, 2.0, given=(ones * 5,)).computed
@@ -79,14 +79,14 @@ def test_functions_of_one_name_have_results_of_their_own_and_what_is_given_is_no
     assert key_of(contenders.table, (1,)) != key_of(words.table, (1,))
 
 
-def test_a_figure_is_drawn_for_results_whose_settings_are_known(cold):
+def test_figures_need_results_with_settings(cold):
     with pytest.raises(TypeError, match="takes results that do not know their settings; name them with of="):
         cached.drawn(line, 1.0, np.ones(2))
     one, other = (cached.drawn(line, 1.0, np.full(2, at), of=at) for at in (1, 2))
     assert [values_of(each.data[0].y).tolist() for each in (one, other)] == [[1, 1], [2, 2]]
 
 
-def test_the_least_recently_used_goes_when_there_is_no_room():
+def test_the_least_recently_used_is_dropped():
     jobs, row = Jobs(room=25_000), np.zeros(1000)  # 8,000 bytes each
     for factor in (1.0, 2.0, 3.0):
         jobs.get(scaled, factor, given=(row,))
@@ -99,7 +99,7 @@ def test_the_least_recently_used_goes_when_there_is_no_room():
     assert jobs.size <= 25_000
 
 
-def test_results_share_what_they_were_given_and_it_counts_once():
+def test_shared_arrays_count_once():
     jobs = Jobs(room=18_000)
     row = jobs.get(scaled, 1.0, given=(np.ones(1000),)).value  # 8,000 bytes
     alone = jobs.size
@@ -116,7 +116,7 @@ def test_results_share_what_they_were_given_and_it_counts_once():
     assert (results[0][0] == 1).all()
 
 
-def test_what_nobody_asks_for_any_more_is_given_back_but_for_first_visits(monkeypatch):
+def test_unused_results_are_returned(monkeypatch):
     clock, asks = [1000.0], []
     monkeypatch.setattr("pages._ui.work.jobs.time.monotonic", lambda: clock[0])
     jobs = Jobs(room=10**6, owner=lambda: asks[-1])
@@ -140,7 +140,7 @@ def test_what_nobody_asks_for_any_more_is_given_back_but_for_first_visits(monkey
 
 
 @pytest.mark.full
-def test_a_process_gives_back_what_a_task_has_freed():
+def test_processes_return_freed_memory():
     pool, megabytes = Workers(1), []
     try:
         for used in (0, 200):
@@ -152,7 +152,7 @@ def test_a_process_gives_back_what_a_task_has_freed():
     assert after < before + 50
 
 
-def test_twenty_visitors_of_a_new_setting_make_one_computation(jobs, tmp_path):
+def test_twenty_visitors_share_one_computation(jobs, tmp_path):
     with ThreadPoolExecutor(20) as visitors:
         values = list(visitors.map(lambda _: jobs.get(tell, str(tmp_path), "a").value, range(20)))
     assert len(list(tmp_path.iterdir())) == 1
@@ -179,7 +179,7 @@ def postpone(*_, **__):
     raise Postponed
 
 
-def test_postponed_work_goes_on_and_whoever_looks_again_finds_it(jobs, tmp_path):
+def test_postponed_work_continues(jobs, tmp_path):
     with pytest.raises(Postponed):
         jobs.get(until_told, str(tmp_path), waiting=postpone)
     with pytest.raises(Postponed):  # it is the same task
@@ -190,7 +190,7 @@ def test_postponed_work_goes_on_and_whoever_looks_again_finds_it(jobs, tmp_path)
     assert not jobs.get(until_told, str(tmp_path)).computed
 
 
-def test_postponed_work_is_stopped_when_its_owner_asks_for_something_else(jobs, tmp_path):
+def test_new_requests_stop_postponed_work(jobs, tmp_path):
     with pytest.raises(Postponed):
         jobs.get(beat, str(tmp_path), 600.0, waiting=postpone)
     wait_until((tmp_path / "process").exists, "the task's beginning")
@@ -199,7 +199,7 @@ def test_postponed_work_is_stopped_when_its_owner_asks_for_something_else(jobs, 
     assert not jobs._tasks._going
 
 
-def test_postponed_work_that_nobody_comes_back_for_is_stopped(jobs, tmp_path, monkeypatch):
+def test_abandoned_postponed_work_is_stopped(jobs, tmp_path, monkeypatch):
     monkeypatch.setattr("pages._ui.work.jobs.KEPT_SECONDS", 0.1)
     with pytest.raises(Postponed):
         jobs.get(beat, str(tmp_path), 600.0, waiting=postpone)
@@ -207,7 +207,7 @@ def test_postponed_work_that_nobody_comes_back_for_is_stopped(jobs, tmp_path, mo
     assert jobs.size == 0
 
 
-def test_what_belongs_to_one_session_or_to_nobody_is_not_postponed(workers, tmp_path):
+def test_private_work_is_not_postponed(workers, tmp_path):
     for owner, ask in (("a", Jobs.once), (None, Jobs.get)):
         jobs = Jobs(room=10**6, workers=workers, owner=lambda owner=owner: owner)
         with pytest.raises(Postponed):
@@ -215,7 +215,7 @@ def test_what_belongs_to_one_session_or_to_nobody_is_not_postponed(workers, tmp_
         assert not jobs._tasks._going
 
 
-def test_a_page_waits_for_long_only_while_nobody_else_does(monkeypatch):
+def test_pages_wait_long_only_if_alone(monkeypatch):
     monkeypatch.setattr("streamlit.empty", lambda: None)
     waiting.reserve()
     monkeypatch.setattr(waiting, "PATIENCE_SECONDS", 100.0)
@@ -227,7 +227,7 @@ def test_a_page_waits_for_long_only_while_nobody_else_does(monkeypatch):
         waiting.Bar("x", postpones=True)(0.0, None, True)
 
 
-def test_a_page_that_waited_for_long_says_so_and_offers_to_look_again(monkeypatch):
+def test_a_long_wait_offers_to_return(monkeypatch):
     def page():
         from pages._ui.look import address
         from pages._ui.work import cached
@@ -246,7 +246,7 @@ def test_a_page_that_waited_for_long_says_so_and_offers_to_look_again(monkeypatc
     assert not app.info
 
 
-def test_one_of_two_moving_on_does_not_disturb_the_other(jobs, tmp_path):
+def test_one_leaving_visitor_does_not_disturb(jobs, tmp_path):
     joined = threading.Event()
 
     def move_on(*_):
@@ -262,7 +262,7 @@ def test_one_of_two_moving_on_does_not_disturb_the_other(jobs, tmp_path):
         assert staying.result(timeout=PATIENCE).value == "done"
 
 
-def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(jobs):
+def test_errors_return_and_dead_workers_are_explained(jobs):
     with pytest.raises(ValueError, match=r"value must be positive, got -1"):
         jobs.get(refuse, -1)
     with pytest.raises(WorkStopped, match=r"took too much memory and was stopped; choose a coarser one"):
@@ -271,7 +271,7 @@ def test_errors_come_back_as_they_are_and_a_dead_worker_as_a_sentence(jobs):
         jobs.get(die)
 
 
-def test_a_killed_worker_is_called_that_and_leaves_no_zombie(jobs, tmp_path):
+def test_a_killed_worker_leaves_no_zombie(jobs, tmp_path):
 
     def kill(fraction, *_):
         if fraction > 0:
@@ -286,7 +286,7 @@ def test_a_killed_worker_is_called_that_and_leaves_no_zombie(jobs, tmp_path):
 
 
 @pytest.mark.full
-def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(jobs, tmp_path, monkeypatch):
+def test_tasks_end_after_their_time(jobs, tmp_path, monkeypatch):
     jump = iter(range(10**6))
     with monkeypatch.context() as clock:
         clock.setattr("time.time", lambda: 1e9 + 1e6 * next(jump))  # an hour and more at every look
@@ -296,7 +296,7 @@ def test_a_task_ends_after_its_time_and_a_clock_that_jumps_ends_none(jobs, tmp_p
         jobs.get(beat, str(tmp_path), 60.0)
 
 
-def test_processes_say_nothing_at_ctrl_c_from_their_first_line_on(workers):
+def test_processes_ignore_ctrl_c(workers):
     workers.submit(number_of_process).result()
     context, (here, there) = multiprocessing.get_context("forkserver"), multiprocessing.Pipe(duplex=False)
     process = context.Process(target=tell_of_interrupts, args=(there,))  # as a worker is born
@@ -306,7 +306,7 @@ def test_processes_say_nothing_at_ctrl_c_from_their_first_line_on(workers):
     process.join()
 
 
-def test_nothing_of_a_private_task_stays_in_a_process_or_in_what_was_handed_on(workers):
+def test_private_tasks_leave_nothing_in_processes(workers):
     pool = Workers(1, tasks_each=1)
     jobs = Jobs(room=10**6, workers=workers, private=pool)
     numbers = {jobs.once(number_of_process) for _ in range(3)}
@@ -325,7 +325,7 @@ def test_nothing_of_a_private_task_stays_in_a_process_or_in_what_was_handed_on(w
     pool.stop()
 
 
-def test_a_process_for_tables_of_visitors_ends_with_its_task(monkeypatch):
+def test_processes_for_tables_end_with_their_task(monkeypatch):
     monkeypatch.setattr("tests.waiting.PATIENCE", 10.0)
     pool = cached.private_pool()
     process = Jobs(room=10**6, private=pool).once(number_of_process)
@@ -336,7 +336,7 @@ def test_a_process_for_tables_of_visitors_ends_with_its_task(monkeypatch):
 
 
 @pytest.mark.full
-def test_a_pool_that_broke_is_a_sentence_and_the_next_one_works(monkeypatch):
+def test_broken_pools_are_explained_and_replaced(monkeypatch):
     pool = Workers(1)
     jobs = Jobs(room=10**6, workers=pool)
     with monkeypatch.context() as broken:

@@ -48,7 +48,7 @@ def stages(cold, monkeypatch):
 
 @pytest.mark.full_for("refined-RefinedCloaking")
 @pytest.mark.parametrize(("name", "kind"), [("cloaking", Cloaking), ("refined", RefinedCloaking)])
-def test_error_on_screen_is_the_error_of_the_core(seen, name, kind):
+def test_the_shown_error_is_the_cores(seen, name, kind):
     app = seen("kung_curves", mechanism=name, delta="0.01")
     data = datasets.load("kung")
     mechanism = kind(kernel=EQ(lengthscale=25.0), noise_variance=0.3, epsilon=1, delta=0.01)
@@ -64,7 +64,7 @@ def test_error_on_screen_is_the_error_of_the_core(seen, name, kind):
 @pytest.mark.parametrize(
     "mechanism", ["cloaking", *(pytest.param(each, marks=pytest.mark.full) for each in ("refined", "gp_prior"))]
 )
-def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_page, stages, mechanism):
+def test_moving_epsilon_recomputes_no_design(open_page, stages, mechanism):
     app = open_page("kung_curves", dataset="toy_1d", mechanism=mechanism)
     assert stages == {"stage_matrix": 1, "stage_plan": 2}  # one C; one design for ours, one for the published
     app.select_slider(key="epsilon").set_value(0.2).run()
@@ -81,7 +81,7 @@ def test_moving_epsilon_delta_or_draw_touches_neither_C_nor_lambda_nor_M(open_pa
 
 
 @pytest.mark.full
-def test_numbers_depend_on_the_budget_and_not_on_the_reading_model(open_page, stages):
+def test_measured_numbers_ignore_the_reading_model(open_page, stages):
     app = open_page("kung_curves")
     opened = {"stage_matrix": 1, "stage_plan": 1, "measure": 1}
     assert stages == opened
@@ -97,7 +97,7 @@ def test_numbers_depend_on_the_budget_and_not_on_the_reading_model(open_page, st
 
 
 @pytest.mark.full
-def test_draws_compose_on_screen_and_over_the_session(open_page):
+def test_releases_compose_over_the_session(open_page):
     app = open_page("kung_curves", draws="5", delta="0.01", mechanism="refined")  # its plan serves every budget
     spent = shown(app.metric[3].value.replace("ε = ", ""))
     assert spent == pytest.approx(epsilon_of(1.8779 / np.sqrt(5), 0.01), abs=0.01)
@@ -110,7 +110,7 @@ def test_draws_compose_on_screen_and_over_the_session(open_page):
 
 
 @pytest.mark.full
-def test_halls_formula_above_epsilon_one_is_marked_as_no_promise(seen):
+def test_halls_formula_above_one_is_marked(seen):
     app = seen("kung_curves", epsilon="50", delta="0.01", mechanism="cloaking", calibration="hall")
     assert "not established: the formula is not proven at ε = 50" in page_text(app)
     assert "ε = 153" in page_text(app)  # epsilon_of(0.065105, 0.01)
@@ -127,7 +127,7 @@ def test_every_kernel_draws(open_page, kernel):
     assert not app.warning
 
 
-def test_gp_prior_noise_is_the_same_at_every_age_and_larger(seen):
+def test_gp_prior_noise_is_constant_and_larger(seen):
     prior, cloaked = seen("kung_curves", mechanism="gp_prior"), seen("kung_curves")
     noise = prior.dataframe[0].value["privacy noise, 95 %, ± [cm]"]
     assert noise.max() == pytest.approx(noise.min(), rel=1e-3)
@@ -136,7 +136,7 @@ def test_gp_prior_noise_is_the_same_at_every_age_and_larger(seen):
 
 @pytest.mark.full
 @pytest.mark.parametrize("mechanism", ["bayes", "refined"])
-def test_a_button_brings_many_draws_into_the_link_and_each_has_its_interval_to_be_played(open_page, mechanism):
+def test_many_releases_are_in_the_link(open_page, mechanism):
     app = open_page("kung_curves", mechanism=mechanism)
     [button] = [each for each in app.button if each.label.startswith("Play 20 releases")]
     app = button.click().run()
@@ -188,7 +188,7 @@ def test_centiles_are_in_order_and_about_the_curve(published):
         np.testing.assert_allclose(chart.lines[50], result.samples[0, grid])
 
 
-def test_without_privacy_the_lines_hold_the_shares_that_they_name():
+def test_noiseless_centiles_have_their_shares():
     """287 people: a share is known to 3 in 100, so that 10 off is more than three standard errors."""
     data, chart = datasets.load("kung"), computed.growth_without_privacy("kung")
     for centile in CENTILES:
@@ -204,7 +204,7 @@ def test_a_person_on_a_line_has_its_centile():
 
 
 @pytest.mark.parametrize(("height", "said"), [("158", "at least"), ("59", "at most 1 in 100")])
-def test_the_page_says_where_a_moved_person_stands(open_page, height, said):
+def test_the_page_states_a_moved_persons_centile(open_page, height, said):
     app = open_page("kung_curves", overlay="false", growth_y_kung=height)
     assert said in page_text(app)
 
@@ -212,7 +212,7 @@ def test_the_page_says_where_a_moved_person_stands(open_page, height, said):
 # ---- Axes of pages in dates.
 
 
-def test_a_unit_says_since_when_days_count_and_a_distance_is_in_days():
+def test_distances_between_dates_are_days():
     assert [unit_of_length(unit) for unit in ("days since 2019-01-01", "cm", "")] == ["days", "cm", ""]
     assert dates_of("days since 2019-01-01") == Dates(name="input", first="2019-01-01")
     assert [dates_of(unit) for unit in ("days", "", "days since 2019-02-30", "days since when")] == [None] * 4

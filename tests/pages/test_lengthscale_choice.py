@@ -16,7 +16,7 @@ GRID = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "tra
 
 @pytest.mark.full_for("kung")
 @pytest.mark.parametrize("dataset", ["kung", pytest.param("london_hexes", marks=pytest.mark.full)])
-def test_each_column_is_a_distribution_and_strong_privacy_makes_long_lengthscales_likely(seen, dataset):
+def test_columns_are_distributions_that_privacy_shifts(seen, dataset):
     app = seen("lengthscale_choice", choice_dataset=dataset)
     heat = next(trace for trace in traces(app).values() if trace["type"] == "heatmap")
     shares = numbers(heat["z"])
@@ -34,7 +34,7 @@ def test_each_column_is_a_distribution_and_strong_privacy_makes_long_lengthscale
 
 
 @pytest.mark.full
-def test_errors_of_prices_are_shares_of_the_price_as_on_other_pages(seen):
+def test_errors_of_prices_are_percentages(seen):
     app = seen("lengthscale_choice", choice_dataset="london_hexes")
     metric = {each.label: each for each in app.metric}
     assert metric["Error after the choice"].value.endswith(" %")
@@ -64,7 +64,7 @@ def test_a_larger_choice_budget_costs_less_error(seen):
     assert float(much.split()[0]) < float(little.split()[0])
 
 
-def test_published_sensitivity_is_shown_as_invalid_and_tiles_carry_their_setting(seen):
+def test_tiles_carry_settings_and_invalid_sensitivity_is_marked(seen):
     app = seen("lengthscale_choice")
     assert "is **invalid**" in page_text(app)
     points = numbers(next(trace["customdata"] for trace in traces(app).values() if trace["type"] == "scatter"))
@@ -79,7 +79,7 @@ def test_both_mechanisms_of_choice(seen):
 
 
 @pytest.mark.full
-def test_rows_arrive_one_after_the_other_and_the_last_is_the_whole(cold, monkeypatch):
+def test_rows_arrive_until_the_whole_is_there(cold, monkeypatch):
     requested = []
     monkeypatch.setattr(cached, "prefetch", lambda *requests: requested.extend(requests))
     grown = list(compute.growing(GRID))
@@ -96,7 +96,7 @@ def test_rows_arrive_one_after_the_other_and_the_last_is_the_whole(cold, monkeyp
     assert [len(done.lengthscales) for done, _ in compute.growing(GRID)] == [4]
 
 
-def test_while_rows_are_missing_the_picture_leaves_room_and_says_so(cold):
+def test_incomplete_pictures_leave_room_for_missing_rows(cold):
     budgets = compute.Budgets(1.0, 1.0, 1e-5, "analytic", "exponential")
     done, scored = next(compute.growing(GRID))
     choice = compute.Choice(done, budgets, scored)

@@ -34,7 +34,7 @@ def layers(app, chart=0):
     return {layer["id"]: layer for layer in deck(app, chart)["layers"]}
 
 
-def test_the_map_is_greater_london_and_one_ring_around_it_each_cell_once_without_a_background(seen):
+def test_the_map_is_greater_london_and_one_ring(seen):
     app = seen("london_noise_map")
     cells = [row["cell"] for row in layers(app)["hex-noise"]["data"]]
     assert len(cells) == len(set(cells)) == 412
@@ -47,7 +47,7 @@ def test_the_map_is_greater_london_and_one_ring_around_it_each_cell_once_without
 
 
 @pytest.mark.full
-def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
+def test_noise_is_small_where_sales_are_dense(seen):
     table = seen("london_noise_map", mechanism="refined").dataframe[0].value
     noise = table["privacy noise [times too high or too low]"]
     dense, empty = noise[table["sales"] >= 15], noise[table["sales"] == 0]
@@ -64,7 +64,7 @@ def test_noise_is_small_where_sales_are_dense_and_large_at_the_rim(seen):
         pytest.param("bayes", "privacy noise [times too high or too low]", "1", marks=pytest.mark.full),
     ],
 )
-def test_the_answer_names_the_boroughs_with_least_and_most_noise(seen, mechanism, column, epsilon):
+def test_the_headline_names_extreme_boroughs(seen, mechanism, column, epsilon):
     app = seen("london_noise_map", mechanism=mechanism, epsilon=epsilon)
     table = app.dataframe[0].value
     noise = table[table["sales"] > 0].groupby("borough")[column].median()
@@ -74,7 +74,7 @@ def test_the_answer_names_the_boroughs_with_least_and_most_noise(seen, mechanism
     assert noise[most] == noise.max()
 
 
-def test_the_map_opens_with_privacy_noise_and_prices_are_one_click_away(open_page):
+def test_the_map_opens_with_privacy_noise(open_page):
     app = open_page("london_noise_map")
     assert app.title[0].value == "Where does privacy blur the map?"
     assert app.segmented_control(key="map").value == "Privacy noise"
@@ -86,7 +86,7 @@ def test_the_map_opens_with_privacy_noise_and_prices_are_one_click_away(open_pag
     assert "hex-private" in layers(app)
 
 
-def test_the_page_opens_with_refined_cloaking_and_says_the_error_of_bayes_cloaking(seen):
+def test_the_page_opens_with_refined_cloaking(seen):
     app = seen("london_noise_map")
     assert app.selectbox(key="mechanism").value == CONTENDERS["refined"].title
     own, answer = (computed.errors(usual("london_hexes"), Design(each), OPENING) for each in ("refined", "bayes"))
@@ -97,7 +97,7 @@ def test_the_page_opens_with_refined_cloaking_and_says_the_error_of_bayes_cloaki
     assert list(said) == [text.factor_of(each.mean()) for each in (own, answer)]
 
 
-def test_earlier_links_to_the_method_of_2018_beside_still_show_it(seen):
+def test_earlier_links_show_the_2018_method(seen):
     app = seen("london_noise_map", beside="true", epsilon="5")
     assert app.segmented_control(key="beside").value == "Method of 2018 beside it"
     assert any(each.value.startswith("The method of 2018") for each in app.header)
@@ -106,7 +106,7 @@ def test_earlier_links_to_the_method_of_2018_beside_still_show_it(seen):
 
 
 @pytest.mark.parametrize("mechanism", ["refined", pytest.param("bayes", marks=pytest.mark.full)])
-def test_privacy_noise_is_one_unit_in_tile_legend_table_and_caption_and_its_colours_are_all_used(seen, mechanism):
+def test_privacy_noise_has_one_unit_everywhere(seen, mechanism):
     app = seen("london_noise_map", mechanism=mechanism, epsilon="3")
     table, unit = app.dataframe[0].value, maps.TIMES
     noise = table[f"privacy noise [{unit}]"]
@@ -125,7 +125,7 @@ def test_privacy_noise_is_one_unit_in_tile_legend_table_and_caption_and_its_colo
 
 
 @pytest.mark.parametrize("kind", ["noise", "private", "truth"])
-def test_the_caption_tells_where_the_quantity_on_the_map_is_lowest_and_highest(seen, kind):
+def test_the_caption_names_the_extremes(seen, kind):
     app = seen("london_noise_map", map=kind)
     table = app.dataframe[0].value
     values = table[table["sales"] > 0].groupby("borough")[LAYERS[kind].column].median()
@@ -165,7 +165,7 @@ def test_epsilon_can_be_had_on_the_picture(open_page):
 
 
 @pytest.mark.parametrize("values", [np.linspace(1.14, 1.18, 50), np.full(50, 1.3), np.geomspace(1, 30, 50) ** 2])
-def test_steps_of_a_scale_cover_the_values_and_are_told_apart(values):
+def test_scale_steps_are_distinct_and_cover_values(values):
     marks = maps.steps_over(values)
     assert len(marks) == 7
     assert marks[0] <= values.min()
@@ -176,7 +176,7 @@ def test_steps_of_a_scale_cover_the_values_and_are_told_apart(values):
 
 
 @pytest.mark.full
-def test_values_released_stay_within_the_public_bounds_and_truth_needs_the_overlay(seen):
+def test_released_values_stay_within_public_bounds(seen):
     app = seen("london_noise_map", overlay="false", epsilon="0.1", map="truth")
     table = app.dataframe[0].value
     assert table["published price [GBP]"].between(250_000, 1_500_000).all()
@@ -205,7 +205,7 @@ def test_two_maps_share_one_scale(seen):
     assert len([r for r in app.get("html") if "linear-gradient(90deg" in r.proto.body]) == 2
 
 
-def test_error_without_privacy_is_that_on_hexagons_left_out(seen):
+def test_the_noiseless_error_is_on_left_out_hexagons(seen):
     app = seen("london_noise_map")
     assert app.metric[1].value == text.factor_of(without_privacy("london_hexes", usual("london_hexes")))
     # at own hexagons one fit at 15 km has 25 % (targets: RMSE of ln price 0.220); the mixture finds more detail,
@@ -222,7 +222,7 @@ def test_every_layer_draws(seen, kind):
 
 
 @pytest.mark.parametrize("kind", ["private", "noise"])
-def test_what_noise_hides_is_grey_and_hatched_and_nothing_else(seen, kind):
+def test_only_noisy_hexagons_are_hatched(seen, kind):
     app = seen("london_noise_map", mechanism="refined", map=kind, epsilon="0.2")
     noise = app.dataframe[0].value.set_index("cell")["privacy noise [times too high or too low]"]
     drawn = layers(app)
@@ -238,7 +238,7 @@ def test_what_noise_hides_is_grey_and_hatched_and_nothing_else(seen, kind):
     assert any("more than 10 times" in each.proto.body for each in app.get("html"))
 
 
-def test_a_hexagon_is_picked_by_name_and_outlined_and_a_wrong_name_is_explained(seen):
+def test_hexagons_are_picked_by_name(seen):
     app = seen("london_noise_map", hexagon="Camden 2")
     cell = app.table[0].value.index[0]
     assert app.table[0].value["borough"].iloc[0] == "Camden"
@@ -278,7 +278,7 @@ def sales_result():
 
 
 @pytest.mark.full
-def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
+def test_true_prices_are_means_of_cells(sales_result):
     data, label = sales_result.dataset, sales_result.dataset.labels["cell"]
     table = cell_table(sales_result, overlay=True).set_index("cell")
     for cell in set(label):
@@ -291,7 +291,7 @@ def test_true_prices_of_sales_are_the_means_in_their_cells(sales_result):
 
 @pytest.mark.full_for("noise")
 @pytest.mark.parametrize("kind", ["noise", "truth"])
-def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind):
+def test_map_size_is_independent_of_sales(sales_result, kind):
     sizes = []
     for data in (sales_result.dataset, london_sales.load(n=200_000)):
         cells = cell_table(replace(sales_result, dataset=data), overlay=True)
@@ -303,7 +303,7 @@ def test_the_map_holds_no_more_for_200_000_sales_than_for_200(sales_result, kind
     assert sizes[1] < sizes[0] + 4 * 412 < 500_000
 
 
-def test_names_on_the_map_do_not_lie_on_one_another():
+def test_names_on_the_map_do_not_overlap():
     """Where two are side by side their lines, of up to 77 px, leave room; elsewhere a line of type does."""
     cells = london_hexes.map_cells()
     cells = cells[cells["cell"].isin(london_hexes.greater_london())].assign(**{LAYERS["noise"].column: 1.0})
@@ -319,7 +319,7 @@ def test_names_on_the_map_do_not_lie_on_one_another():
 
 
 @pytest.mark.full
-def test_the_spread_of_prices_is_that_of_the_release(seen):
+def test_the_price_spread_comes_from_the_release(seen):
     app = seen("london_noise_map", mechanism="bayes", map="people")
     table = app.dataframe[0].value
     result = computed.run(usual("london_hexes"), Design("bayes"), OPENING)
@@ -329,7 +329,7 @@ def test_the_spread_of_prices_is_that_of_the_release(seen):
     assert "Spread of prices" in page_text(app)
 
 
-def test_controls_above_the_map_stand_in_its_row_itself_and_share_its_width():
+def test_controls_share_the_maps_row():
     """A container of its own for each of them takes half of the row, so that the layers break over lines."""
     assert isinstance(settings.container(HERE), nullcontext)
 
@@ -350,7 +350,7 @@ def found(london):
     return directions.directions_of(london)
 
 
-def test_directions_of_the_map_cover_its_hexagons_and_what_anybody_moves_them(found):
+def test_directions_cover_every_hexagons_moves(found):
     assert found.shapes.shape == (directions.COUNT, 412)  # the hexagons that are shown
     assert (np.diff(found.shares) <= 0).all()
     assert (found.moves <= found.sds / noise_multiplier(1.0, offers.DELTA) * (1 + 1e-6)).all()
@@ -358,7 +358,7 @@ def test_directions_of_the_map_cover_its_hexagons_and_what_anybody_moves_them(fo
     assert (found.furthest > 0).all()
 
 
-def test_frames_have_the_law_of_the_noise_along_the_directions(found):
+def test_frames_have_the_noises_distribution(found):
     frames = np.stack([directions.turning(found, seed, 4) for seed in range(400)])
     sds = frames.std(axis=0)  # of every hexagon, at every turn
     expected = np.sqrt((found.shapes**2).sum(axis=0))
@@ -366,7 +366,7 @@ def test_frames_have_the_law_of_the_noise_along_the_directions(found):
 
 
 @pytest.mark.full
-def test_each_direction_is_a_map_with_its_share_and_what_one_hexagon_moves(seen, found):
+def test_each_direction_has_a_map(seen, found):
     app = seen(PAGE, mechanism="cloaking", directions="true")
     svg, titles = drawn(app)
     assert len(titles) == directions.COUNT
@@ -375,7 +375,7 @@ def test_each_direction_is_a_map_with_its_share_and_what_one_hexagon_moves(seen,
     assert svg.count("the price is multiplied by") == 1  # one legend
 
 
-def test_the_moving_map_holds_every_frame_and_a_player(seen, found):
+def test_the_animation_contains_every_frame(seen, found):
     app = seen(PAGE, mechanism="cloaking", directions="true")
     words = page_text(app)
     assert words.count('class="player-') == 3
@@ -387,7 +387,7 @@ def test_the_moving_map_holds_every_frame_and_a_player(seen, found):
 
 
 @pytest.mark.full
-def test_a_release_in_stages_shows_cloakings_directions_and_says_so(seen):
+def test_staged_releases_show_cloakings_directions(seen):
     app = seen(PAGE, mechanism="bayes", directions="true")
     assert any("this shows plain cloaking" in each.value for each in app.caption)
 

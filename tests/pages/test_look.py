@@ -16,7 +16,7 @@ def charts(app):
     return [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
 
 
-def test_type_is_large_in_a_lesson_and_the_figure_that_everybody_shares_is_left_alone(open_page):
+def test_lesson_type_is_large_in_copies_only(open_page):
     for figure in charts(open_page("kung_curves", lesson="1")):
         layout = figure["layout"]
         sizes = [layout[axis]["tickfont"] for axis in ("xaxis", "yaxis")]
@@ -26,7 +26,7 @@ def test_type_is_large_in_a_lesson_and_the_figure_that_everybody_shares_is_left_
 
 
 @pytest.mark.parametrize("height", [200, 310, 600])
-def test_names_at_lines_ends_do_not_touch_each_other_in_a_lesson(height):
+def test_lesson_names_do_not_touch(height):
     figure = go.Figure()
     for at, end in enumerate((1.0, 1.01, 1.02, 9.0)):
         plots.draw_line(figure, [0, 1], [0, end], f"line {at}", "#000000")
@@ -42,7 +42,7 @@ def read(figure):
     return tables.of_figure(go.Figure(figure.to_dict(), _validate=False))
 
 
-def test_a_table_tells_curves_bands_and_intervals_by_their_ends():
+def test_tables_name_curves_bands_and_intervals():
     x, figure = np.array([1.0, 2.0]), go.Figure()
     band(figure, x, np.array([4.0, 4.0]), np.array([6.0, 8.0]), "#000000", 0.2, "band")
     figure.add_scatter(x=x, y=[0.123456789, 3.0], name="curve", error_y={"array": [1, 1], "arrayminus": [2, 2]})
@@ -58,7 +58,7 @@ def test_a_table_tells_curves_bands_and_intervals_by_their_ends():
     }
 
 
-def test_a_table_has_a_row_a_place_and_points_that_share_one_have_their_own():
+def test_tables_have_a_row_per_place():
     figure = go.Figure().add_scatter(x=[1.0, 2.0, 3.0], y=[1, 2, 3], name="line")
     figure.add_scatter(x=[1.0, 3.0], y=[5, 6], name="coarse").add_scatter(x=[1.0, 3.0], y=[7, 8], name="coarse")
     assert read(figure)["x"].tolist() == [1, 2, 3]
@@ -73,7 +73,7 @@ def test_a_table_has_a_row_a_place_and_points_that_share_one_have_their_own():
     assert found["people (not private)"].tolist()[3:] == [9, 10]
 
 
-def test_figures_at_the_same_places_have_one_table_and_all_of_it_may_be_marked():
+def test_figures_at_equal_places_share_a_table():
     one = go.Figure().add_scatter(x=[1.0, 2.0], y=[1.0, 2.0], name="a").update_yaxes(title="error [cm]")
     two = go.Figure().add_scatter(x=[1.0, 2.0], y=[3.0, 4.0], name="a").update_yaxes(title="noise [cm]")
     found = tables.of_figure(one, two, true_data=True, more={"draws": np.array([8, 9])})
@@ -92,7 +92,7 @@ def test_a_file_with_true_data_is_named_so(monkeypatch):
     assert named == ["curves.csv", "curves-with-true-data.csv", "curves-with-true-data.csv"]
 
 
-def test_a_value_has_the_digits_that_its_interval_allows():
+def test_digits_follow_the_interval():
     ends = {"range from": [9.241, 9.5], "range to": [11.241, 11.5]}
     rows = pd.DataFrame({"age [years]": [0.25, 1.5], "curve": [10.241, 10.5], **ends, "probability [%]": [1.5, 2.25]})
     assert tables.decimals_of(rows) == {
@@ -107,13 +107,13 @@ def test_a_value_has_the_digits_that_its_interval_allows():
     assert tables.decimals_within([1.0], [1.0]) == 6  # known exactly
 
 
-def test_rows_that_have_names_have_a_line_a_point():
+def test_named_rows_have_a_line_each():
     figure = go.Figure().add_scatter(x=[1.0, np.nan, 2.0], y=["truth", "truth", "path"], name="found")
     found = tables.of_figure(figure.update_traces(meta=tables.NOT_PRIVATE))
     assert found.to_numpy().tolist() == [["found (not private)", "truth", 1], ["found (not private)", "path", 2]]
 
 
-def test_a_table_tells_histograms_by_their_bins_and_maps_by_their_values():
+def test_tables_describe_histograms_and_maps():
     figure = go.Figure().add_histogram(
         x=np.array([0.1, 0.2, 0.9, 3.0]),
         xbins={"start": 0.0, "end": 1.0, "size": 0.5},
@@ -129,7 +129,7 @@ def test_a_table_tells_histograms_by_their_bins_and_maps_by_their_values():
     assert found.to_numpy().tolist()[:4] == [[1, 0.5, 0], [2, 0.5, 1], [3, 0.5, 2], [1, 1, 3]]
 
 
-def test_names_stand_at_their_lines_ends_in_the_picture_and_not_upon_each_other():
+def test_names_stay_at_line_ends():
     figure = go.Figure()
     for name, end in (("perfect", 95), ("long name of ours", 99), ("Bayes", 97), ("other", 30)):
         figure.add_scatter(x=[0, 1], y=[0, end], name=name, line={"color": "red"})
@@ -145,7 +145,7 @@ def test_names_stand_at_their_lines_ends_in_the_picture_and_not_upon_each_other(
     assert named.layout.showlegend is False
 
 
-def test_a_growth_chart_names_its_lines_by_one_point_each():
+def test_growth_charts_name_each_line_once():
     x, figure = np.linspace(0.0, 90.0, 50), go.Figure()
     plots.centile_lines(figure, x, {3: x, 50: x + 1, 97: x + 2}, plots.PRIVATE, "published")
     *_, names = figure.data
@@ -156,7 +156,7 @@ def test_a_growth_chart_names_its_lines_by_one_point_each():
     assert finished.layout.margin.r > plots.finish(go.Figure(), 400).layout.margin.r
 
 
-def test_a_table_says_nothing_where_there_is_no_number():
+def test_missing_numbers_are_empty_cells():
     def page():
         import pandas as pd
 
@@ -169,7 +169,7 @@ def test_a_table_says_nothing_where_there_is_no_number():
     assert drawn.proto.placeholder == ""
 
 
-def test_a_caption_replaces_the_description_which_screen_readers_are_told():
+def test_captions_replace_descriptions_on_screen():
     """One sentence below a figure, or nothing; the long description is the chart's name for screen readers."""
 
     def page(caption):

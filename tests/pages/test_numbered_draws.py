@@ -33,7 +33,7 @@ def shown(name: str, mechanism: str, first: int, count: int):
 
 @pytest.mark.full_for("bayes")
 @pytest.mark.parametrize("mechanism", KUNG)
-def test_a_draw_of_a_curve_is_the_same_beside_any_others(mechanism):
+def test_curves_do_not_depend_on_other_releases(mechanism):
     alone = {number: shown("kung", mechanism, number, 1) for number in (1, 2, 5)}
     for first, count in ((1, 2), (1, 3), (1, 5), (2, 5), (1, 20)):
         together = shown("kung", mechanism, first, count)
@@ -45,18 +45,18 @@ def test_a_draw_of_a_curve_is_the_same_beside_any_others(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", ["refined", pytest.param("bayes", marks=pytest.mark.full)])
-def test_a_draw_of_a_map_is_the_same_beside_any_others(mechanism):
+def test_maps_do_not_depend_on_other_releases(mechanism):
     one, several = shown("london_hexes", mechanism, 1, 1), shown("london_hexes", mechanism, 1, 5)
     np.testing.assert_allclose(several.samples[0], one.samples[0], atol=1e-6)
 
 
 @pytest.mark.full
-def test_a_growth_chart_is_of_the_first_draw_whatever_is_beside_it():
+def test_growth_charts_show_the_first_release():
     one, several = (computed.growth_of(shown("kung", "bayes", 1, count)) for count in (1, 5))
     np.testing.assert_allclose(several.values, one.values, atol=1e-5)
 
 
-def test_a_path_is_the_same_beside_any_others():
+def test_paths_do_not_depend_on_other_releases():
     view = View("curve", 0.3, 8.0, 0.05, 1, 0.0, 0.0, 0.3, 1e-4, 1)
     one, three, many = (excursion.explored(replace(view, L=count)).paths for count in (1, 3, 10))
     np.testing.assert_allclose(three[0], one[0], atol=1e-9)
@@ -73,7 +73,7 @@ def test_pages_show_it_so(seen):
 
 
 @pytest.mark.full
-def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
+def test_explore_shows_the_same_release():
     explored = exploring.drawn(ExampleDraw("kung", 1.0, offers.DELTA, 3))
     shown_there = shown("kung", "bayes", 3, 1)
     data = shown_there.dataset
@@ -87,7 +87,7 @@ def test_the_page_that_explores_has_the_draw_of_the_page_that_shows_it():
     assert data.y_unit == "cm"
 
 
-def test_the_likeliest_lengthscale_has_one_probability_on_both_pages(seen):
+def test_the_likeliest_lengthscale_agrees_across_pages(seen):
     chosen = seen("lengthscale_choice", epsilon="1")
     said = next(each.value for each in chosen.caption if "is likeliest after one release" in each.value)
     length, probability = re.search(r"([\d.]+ years) is likeliest after one release \(([\d.]+ %)\)", said).groups()
@@ -122,7 +122,7 @@ def test_three_maps_have_one_scale_and_one_legend(seen, three):
 
 
 @pytest.mark.full
-def test_three_curves_have_the_same_axes_and_people_with_the_overlay_only(seen):
+def test_three_curves_share_their_axes(seen):
     for overlay, people in (("false", 0), ("true", 287)):
         svg, texts, _ = drawn(seen("kung_curves", mechanism="refined", three="epsilon", overlay=overlay))
         assert texts.count("150") == 3
@@ -130,7 +130,7 @@ def test_three_curves_have_the_same_axes_and_people_with_the_overlay_only(seen):
         assert circles == (3 * people + 1 if people else 0)  # and one in the legend
 
 
-def test_epsilons_side_by_side_are_a_third_one_and_three_times_the_visitors(seen):
+def test_three_epsilons_surround_the_visitors(seen):
     _, _, titles = drawn(seen("kung_curves", three="epsilon", epsilon="2"))
     assert titles == ["ε = 0.67", "ε = 2", "ε = 6"]
 
@@ -146,7 +146,7 @@ def test_lengthscales_side_by_side_span_the_domain(seen, page, titles):
     assert drawn(seen(page, three="lengthscale"))[2] == titles
 
 
-def test_panels_stand_where_they_are_largest_and_outlines_thin_out_with_them():
+def test_panels_are_as_large_as_possible():
     """Six maps in a picture of 1,600 x 900 are in one row; in a square, in rows; three on a page beside each other."""
 
     def lefts(count, width, height):

@@ -48,7 +48,7 @@ WITH_TRUE_DATA = [
 
 
 @pytest.mark.parametrize(("page", "address", "keys"), WITH_TRUE_DATA)
-def test_a_table_is_its_figures_and_what_has_no_mark_is_the_same_without_true_data(told, page, address, keys):
+def test_tables_equal_their_figures_and_mark_truth(told, page, address, keys):
     """Places alone may have more rows: those of people, whose values are marked."""
     shown, tables = told(page, overlay="true", **address)
     for key in keys:
@@ -75,7 +75,7 @@ WITHOUT = [
 
 
 @pytest.mark.parametrize(("page", "address", "keys"), WITHOUT)
-def test_a_table_is_its_figures_where_no_true_data_are(told, page, address, keys):
+def test_tables_equal_figures_without_true_data(told, page, address, keys):
     shown, tables = told(page, **address)
     for key in keys:
         assert any(is_same(each, shown[key]) for each in tables), key

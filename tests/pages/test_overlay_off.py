@@ -97,7 +97,7 @@ SECRETS = {
 
 @pytest.mark.full
 @pytest.mark.parametrize("page", SECRETS)
-def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(seen, page):
+def test_non_private_numbers_need_the_overlay(seen, page):
     arrays, scalars = SECRETS[page]()
     (words_on, shown_on), (words_off, shown_off) = (everything(seen(page, overlay=o)) for o in ("true", "false"))
     for secret in arrays:
@@ -113,7 +113,7 @@ def test_known_non_private_numbers_are_there_with_the_overlay_and_gone_without(s
 
 
 @pytest.mark.parametrize("page", ["compare", "lengthscale_choice", "attack"])
-def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(seen, page):
+def test_comparison_pages_show_only_the_guarantee(seen, page):
     app = seen(page, overlay="false")
     assert not app.exception
     assert len(app.title) == 1
@@ -128,14 +128,14 @@ def test_pages_that_compare_with_true_data_throughout_show_only_the_promise(seen
 
 @pytest.mark.full_for("lengthscale_choice")
 @pytest.mark.parametrize("step", [step for step in tour.STEPS if step.from_true_data], ids=lambda step: step.page)
-def test_the_tour_keeps_its_answer_to_itself_without_the_overlay(seen, step):
+def test_the_tours_answer_needs_the_overlay(seen, step):
     number = tour.STEPS.index(step) + 1
     app = seen(step.page, tour=str(number), overlay="false", **step.state)
     assert "The answer quotes true data" in words(app)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_with_true_data_has_the_overlay_switch(page):
+def test_true_data_have_an_overlay_switch(page):
     source = (ROOT / "pages" / f"{page}.py").read_text()
     # explore_release is about released numbers; your_data asks before it previews
     needs_none = ("your_data", "explore_release")

@@ -69,7 +69,7 @@ def said_in(svg):
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
-def test_what_may_be_published_says_all_that_it_needs(shape):
+def test_publishable_pictures_are_complete(shape):
     result = kung()
     svg = published(figures.public_curves(result), shape)
     root = ET.fromstring(svg)
@@ -101,7 +101,7 @@ def test_what_may_be_published_says_all_that_it_needs(shape):
     assert "localhost" not in said
 
 
-def test_a_link_is_short_and_never_names_this_machine():
+def test_export_links_never_name_this_machine():
     public = figures.public_curves(kung())
     address = "https://dp.example.org/kung_curves?" + "&".join(f"growth_w_{at}=10" for at in range(40))
     svg = published(public, link=address)
@@ -110,7 +110,7 @@ def test_a_link_is_short_and_never_names_this_machine():
     assert ET.fromstring(svg).find(f"{SVG}metadata").text == address  # the whole state
 
 
-def test_a_picture_says_that_a_claim_is_not_proven():
+def test_a_picture_marks_unproven_claims():
     public, draw = figures.public_curves(kung()), replace(DRAW, epsilon=50.0, calibration="hall")
     hall = computed.run(usual("kung"), Design("cloaking"), draw)
     assert "Promise (proven): ε = 1, " in said_in(published(public))
@@ -118,7 +118,7 @@ def test_a_picture_says_that_a_claim_is_not_proven():
     assert "Promise (claimed, not proven at this epsilon): ε = 50, " in said_in(published(claimed))
 
 
-def test_a_published_curve_and_growth_chart_are_the_same_whoever_the_people_were():
+def test_published_curves_do_not_depend_on_people():
     result = kung()
     chart = computed.growth_of(result)
     for drawn in (figures.public_curves, lambda each: figures.public_growth(each, chart, (10, 110), "said")):
@@ -128,7 +128,7 @@ def test_a_published_curve_and_growth_chart_are_the_same_whoever_the_people_were
         assert NON_PRIVATE not in before
 
 
-def test_no_true_point_is_among_the_points_of_the_published_curve():
+def test_published_curves_contain_no_true_point():
     result = kung()
 
     def reached(overlay):
@@ -164,7 +164,7 @@ def map_of(result, kind, overlay):
 
 
 @pytest.mark.parametrize("kind", ["private", "noise", "interval"])
-def test_published_maps_are_the_same_whatever_the_prices_were(kind):
+def test_published_maps_do_not_depend_on_prices(kind):
     result = london()
     scene = replace(result.scene, truth=result.scene.truth[::-1])
     changed = replace(result, nonprivate=0 * result.nonprivate + 13, scene=scene)
@@ -172,7 +172,7 @@ def test_published_maps_are_the_same_whatever_the_prices_were(kind):
 
 
 @pytest.mark.full
-def test_a_map_of_true_prices_has_nothing_to_publish(open_page, monkeypatch):
+def test_maps_of_true_prices_cannot_be_published(open_page, monkeypatch):
     made = {}
     monkeypatch.setattr(pictures, "button", lambda key, drawn: made.setdefault(key, drawn()))
     app = open_page("london_noise_map", map="truth", mechanism="refined")
@@ -239,7 +239,7 @@ def test_the_screen_is_stamped_across():
     "start",
 )
 @pytest.mark.parametrize("page", [page for page in PAGES if page != "your_data"])
-def test_every_figure_and_map_has_one_picture_button_and_no_camera_and_can_be_drawn(monkeypatch, open_page, page):
+def test_every_figure_has_one_picture_button(monkeypatch, open_page, page):
     made, button = {}, pictures.button
 
     def noted(key, drawn):
@@ -267,7 +267,7 @@ def test_every_figure_and_map_has_one_picture_button_and_no_camera_and_can_be_dr
                 assert "nan" not in re.sub(r"<(text|title|desc)\b.*?</\1>", "", svg), key
 
 
-def test_what_fades_on_the_screen_fades_in_the_picture():
+def test_fading_is_kept_in_the_picture():
     figure = go.Figure().add_heatmap(z=[[0.0, 1.0]], x=[0, 1], y=[0], colorscale="Viridis", showscale=False)
     fade = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]
     figure.add_heatmap(z=[[0.0, 1.0]], x=[0, 1], y=[0], colorscale=fade, showscale=False)
@@ -278,7 +278,7 @@ def test_what_fades_on_the_screen_fades_in_the_picture():
     np.testing.assert_allclose(tiles, wanted, atol=1e-6)
 
 
-def test_what_is_written_above_bars_side_by_side_stands_above_its_own():
+def test_texts_above_bars_stay_with_their_bars():
     figure = clipping.figure(clipping.errors(clipping.Clip(0, 100, 60), DRAW))
     ax = Figure().subplots()
     redrawn.draw(figure, ax)

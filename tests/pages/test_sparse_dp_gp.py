@@ -34,13 +34,13 @@ def test_curves_and_bands_are_called_what_they_are(seen):
 
 
 @pytest.mark.parametrize("shown", ["errors", "choice"])
-def test_views_that_compare_with_true_data_ask_for_the_overlay(seen, shown):
+def test_comparisons_with_true_data_need_the_overlay(seen, shown):
     app = seen("sparse_dp_gp", sparse_view=shown, overlay="false")
     assert "switch “True data shown” on" in app.info[-1].value
 
 
 @pytest.mark.full
-def test_beside_true_data_curves_are_drawn_as_differences_from_the_one_without_privacy(seen):
+def test_true_data_are_shown_as_differences(seen):
     app, published = seen("sparse_dp_gp"), seen("sparse_dp_gp", overlay="false")
     drawn, curves = traces(app), traces(published)
     assert set(numbers(drawn["without privacy"]["y"])) == {0.0}
@@ -61,7 +61,7 @@ def test_every_view_draws_two_charts_and_a_table(seen, view):
 
 
 @pytest.mark.full
-def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
+def test_our_method_beats_the_papers():
     curves = compute.errors_against_epsilon(TOY)
     assert (curves.rmse["ours"][1:] < curves.rmse["paper"][1:]).all()
     assert curves.rmse["ours"][-1] < 1.1 * curves.plain
@@ -69,7 +69,7 @@ def test_ours_beats_the_paper_and_comes_near_the_plain_fit_with_budget():
 
 
 @pytest.mark.full
-def test_our_intervals_hold_and_the_papers_are_too_narrow():
+def test_our_intervals_cover_and_the_papers_do_not():
     found = compute.fit(TOY)
     level = LEVELS
     assert (found.coverage["ours"] > level - 0.03).all()
@@ -77,7 +77,7 @@ def test_our_intervals_hold_and_the_papers_are_too_narrow():
 
 
 @pytest.mark.full
-def test_bayes_cloaking_protects_the_same_and_is_judged_alike():
+def test_bayes_cloaking_is_evaluated_alike():
     guarantees = [guarantee for _, guarantee in TOY.released("one record")]
     assert {each.protects for each in guarantees} == {"inputs and outputs"}
     assert len({each.budget for each in guarantees}) == 1
@@ -89,7 +89,7 @@ def test_bayes_cloaking_protects_the_same_and_is_judged_alike():
     assert (found.coverage["bayes"] > LEVELS - 0.08).all()
 
 
-def test_people_left_out_are_not_fitted_and_everybody_is_left_out_once():
+def test_everybody_is_left_out_once():
     found = parts(load("kung"))
     for fold in found:
         together = np.sort(np.concatenate([fold.train.X[:, 0], fold.X_test[:, 0]]))
@@ -117,7 +117,7 @@ FAMILIES = {
 }
 
 
-def test_data_sets_about_the_same_people_have_one_ledger_and_an_unknown_name_has_none():
+def test_data_about_the_same_people_share_a_ledger():
     for family, names in FAMILIES.items():
         assert {datasets.family(name) for name in names} == {family}
     for module in (*datasets.DATASETS, *datasets.FROM_FILES):
@@ -127,7 +127,7 @@ def test_data_sets_about_the_same_people_have_one_ledger_and_an_unknown_name_has
 
 
 @pytest.mark.full
-def test_numbered_draws_are_called_what_they_are(open_page):
+def test_simulated_releases_are_labelled(open_page):
     app = open_page("kung_curves", delta="0.01")
     app.select_slider(key="epsilon").set_value("2" if "2" in app.select_slider(key="epsilon").options else 2)
     said = said_in_sidebar(app.run())
@@ -142,7 +142,7 @@ def test_numbered_draws_are_called_what_they_are(open_page):
 
 
 @pytest.mark.full
-def test_what_one_page_shows_counts_on_another_about_the_same_people(open_page):
+def test_spending_counts_across_pages(open_page):
     app = open_page("sparse_dp_gp", sparse_data="kung")
     assert "3 separate real releases of the settings seen" in said_in_sidebar(app)  # ours, the paper's, Bayes cloaking
     said = said_in_sidebar(app.switch_page("../kung_curves.py").run())
@@ -176,13 +176,13 @@ def test_a_table_of_three_private_releases_costs_all():
     assert sidebar._together(three, TOY.delta) == text.at_most(together)
 
 
-def test_what_settings_cost_together_is_at_the_delta_that_is_named():
+def test_total_costs_use_the_stated_delta():
     release = released(1e-6)
     both = epsilon_of(1 / (2**0.5 * release.loss.mu), 1e-6)  # two Gaussian releases of the same mu
     assert sidebar._together([release, release], 1e-6) == text.at_most(both)
 
 
-def test_choice_and_release_together_are_at_the_delta_of_the_page():
+def test_choice_and_release_share_the_pages_delta():
     budgets = Budgets(selection=0.5, regression=1.0, delta=1e-6, calibration="analytic", mechanism="exponential")
     release = released(1e-6)
     choice, together = guarantees(budgets, release, "one person")

@@ -39,7 +39,7 @@ def result():
 
 
 @pytest.mark.full
-def test_draws_on_a_page_are_releases_of_the_core(result):
+def test_pages_show_releases_of_the_core(result):
     data, scene = result.dataset, result.scene
     plan = MECHANISM.plan_for(data, scene.X_test)
     for at, number in enumerate((3, 4)):
@@ -53,7 +53,7 @@ def test_draws_on_a_page_are_releases_of_the_core(result):
 
 
 @pytest.mark.full
-def test_the_pages_model_reads_among_others_and_numbers_stay(result):
+def test_changing_the_model_keeps_the_numbers(result):
     other = computed.run(replace(KUNG, lengthscale=5.0), Design(), DRAW)
     automatic = staged.models(result.dataset, BUDGET, KUNG)  # untouched, the page's model joins none
     kernels = [model.kernel for model in staged.models(result.dataset, BUDGET, other.model)]
@@ -165,7 +165,7 @@ class NoNoise:
 
 
 @pytest.mark.full
-def test_many_records_are_not_measured_in_stages_while_a_page_waits(open_page):
+def test_many_records_are_not_measured_in_stages(open_page):
     app = open_page("london_noise_map", map_dataset="london_sales", mechanism="bayes")
     assert app.selectbox(key="mechanism").value == "Cloaking"
     assert "mechanism = `bayes`" in app.warning[0].value
@@ -186,7 +186,7 @@ def test_refined_cloaking_has_the_error_of_the_comparison():
     assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6)
 
 
-def test_errors_are_of_releases_of_the_core_on_people_left_out():
+def test_errors_are_of_left_out_people():
     budget, data = Budget("toy_1d", 1.0, 1e-4), cached.dataset("toy_1d")
     mechanism, squares = BayesCloaking(epsilon=1.0, delta=1e-4), []
     for index, test in enumerate(left_out.folds_of(data)):
@@ -211,7 +211,7 @@ def test_another_model_reads_what_was_simulated(monkeypatch):
 
 @pytest.mark.full
 @pytest.mark.usefixtures("cold")
-def test_a_page_has_people_left_out_before_it_draws(monkeypatch, open_page):
+def test_left_out_errors_begin_before_drawing(monkeypatch, open_page):
     requests = []
     monkeypatch.setattr(cached, "prefetch", lambda *some: requests.extend(some))
     for page in ("kung_curves", "london_noise_map"):
@@ -317,7 +317,7 @@ def test_pages_of_london_say_one_error(seen):
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", COMPARED)
-def test_no_private_error_is_below_the_one_without_privacy(name):
+def test_private_errors_exceed_those_without_privacy(name):
     """By more than its standard error, at any epsilon of any method of the comparison, and so of Start and !Kung.
 
     Where next to nothing is hidden, errors of a few draws scatter about the one without privacy: by two of theirs then.

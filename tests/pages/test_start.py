@@ -43,7 +43,7 @@ def gaussian(epsilon: float) -> float:
         (1.0, {"family": "any"}, 5 * np.e + 1),  # exp(epsilon) times as many, and delta
     ],
 )
-def test_what_the_best_attacker_finds_is_that_of_the_best_test_of_its_noise(start, epsilon, address, found):
+def test_the_best_attackers_success_is_exact(start, epsilon, address, found):
     app = start(**{"epsilon": f"{epsilon:g}", "delta": "0.01", "prior": "1"} | address)
     table = next(table.value for table in app.dataframe if FOUND in table.value).set_index("epsilon")
     assert found <= table[FOUND][epsilon] == pytest.approx(found, rel=1e-3)
@@ -69,7 +69,7 @@ def test_every_column_about_the_attacker_moves_with_epsilon(start):
         (1.0, offers.DELTA, "laplace", ", no more, in any release."),
     ],
 )
-def test_a_belief_moves_by_the_odds_and_it_is_said_how_often_that_fails(epsilon, delta, family, fails):
+def test_beliefs_move_by_the_odds(epsilon, delta, family, fails):
     mu = 1 / noise_multiplier(epsilon, delta)
     beyond = ndtr(mu / 2 - epsilon / mu) + ndtr(-mu / 2 - epsilon / mu)  # far more than delta
     share = {"often": text.at_least(1 / beyond, 2), "of_100": text.at_most(100 * beyond, 2)}
@@ -84,7 +84,7 @@ def test_a_belief_moves_by_the_odds_and_it_is_said_how_often_that_fails(epsilon,
     assert "Take 10,000 people, and a fact that is true of 100 of them." in decision.frequencies(found)
 
 
-def test_bayes_cloaking_comes_first_and_whatever_one_decides_by_keeps_its_promise_at_any_epsilon():
+def test_every_method_keeps_its_guarantee():
     untouched = settings.untouched(Decision)
     assert untouched.mechanism == next(iter(MECHANISM.titles)) == "bayes"
     for name in MECHANISM.titles:
@@ -136,7 +136,7 @@ def dots(app, name):
     return numbers(each["x"])
 
 
-def test_dots_of_the_error_are_simulated_releases_or_their_quantiles():
+def test_error_dots_are_releases_or_quantiles():
     few = decision.error_dots(COST, 1.0)
     np.testing.assert_allclose(few.data[0].x, [5.0, 6.0])
     many = replace(COST, simulated=np.tile(np.linspace(4, 6, 200), (len(ERRORS), 1)))
@@ -147,12 +147,12 @@ def test_dots_of_the_error_are_simulated_releases_or_their_quantiles():
     assert "one simulated release" in brief.error_dots_caption(COST, 1.0)
 
 
-def test_what_is_recommended_is_the_least_epsilon_whose_error_is_near():
+def test_the_recommended_epsilon_is_the_smallest():
     assert decision.recommended(COST) == "Recommended: ε = 0.5 (error 6.2 cm)."
     assert decision.recommended(replace(COST, nonprivate=4.0)) == "No ε up to 100 can be recommended."
 
 
-def test_every_epsilon_stands_with_its_own_error_and_its_own_disclosure():
+def test_every_epsilon_has_its_error_and_belief():
     """The error of what is set stood beside the epsilon that is recommended."""
     chosen = replace(settings.untouched(Decision), epsilon=1)
     said = decision.headline(chosen, COST, "a height")
@@ -185,7 +185,7 @@ def test_page_and_brief_round_the_same_way(epsilon):
     assert float(page) >= 100 * found.limit.high
 
 
-def test_one_live_region_says_the_whole_lead_and_recommends_the_least_epsilon_within_a_quarter(start):
+def test_the_headline_recommends_the_smallest_epsilon(start):
     app = start(**BY_BINS, compare_dataset="toy_1d")
     [said] = [each.value for each in app.markdown if 'role="status"' in each.value]
     assert "%** likely, no more" in said
@@ -198,7 +198,7 @@ def test_one_live_region_says_the_whole_lead_and_recommends_the_least_epsilon_wi
     assert f'<span class="recommended">{recommended}' in said
 
 
-def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(start):
+def test_the_brief_is_one_complete_file(start):
     app = start(epsilon="2", **BY_BINS)
     [button] = [each for each in app.get("download_button") if each.proto.label == "One-page brief"]
     assert button.proto.url
@@ -221,7 +221,7 @@ def test_the_brief_is_one_file_that_asks_for_nothing_and_links_to_this_state(sta
     assert "@page { size: A4" in found
 
 
-def test_without_the_overlay_no_error_is_told(start):
+def test_without_the_overlay_no_error_is_shown(start):
     app = start(overlay="false")
     assert not app.exception
     assert "Recommended" not in page_text(app)
@@ -242,7 +242,7 @@ def test_laplace_noise_has_its_own_curve_and_guarantee(start):
     assert "Laplace mechanism" in page_text(app)
 
 
-def test_published_budgets_stand_on_the_scale_with_their_sources(start):
+def test_published_budgets_have_sources(start):
     app = start(epsilon="3")
     names = {found.name for found in overview.DEPLOYMENTS}
     table = next(table.value for table in app.dataframe if "release" in table.value)
@@ -253,7 +253,7 @@ def test_published_budgets_stand_on_the_scale_with_their_sources(start):
     assert list(table["ε"]) == sorted(table["ε"])
 
 
-def test_words_are_explained_in_place_and_what_is_public_is_said(start):
+def test_terms_are_explained_in_place(start):
     said = page_text(start())
     for term in ("epsilon", "delta", "Unit", "Neighbours", "Sensitivity", "Gaussian process", "Lengthscale"):
         assert term in said
@@ -263,7 +263,7 @@ def test_words_are_explained_in_place_and_what_is_public_is_said(start):
 
 
 @pytest.mark.parametrize("name", ["refined", "laplace_bins"])
-def test_the_brief_has_the_card_of_its_mechanism_and_the_unit_of_its_data(name):
+def test_the_brief_contains_its_guarantee_card(name):
     data, chosen = load_dataset("kung"), replace(settings.untouched(Decision), mechanism=name)
 
     def rows_of(chosen):

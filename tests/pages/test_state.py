@@ -57,7 +57,7 @@ def moved(app: AppTest) -> str | None:
 
 @pytest.mark.full
 @pytest.mark.parametrize("page", [page.file for page in menu.PAGES if page.file != "your_data"])
-def test_every_control_that_an_address_can_set_stands_in_the_copied_link(page):
+def test_links_contain_every_control(page):
     app = open_at(page, {})
     bound, copied = bound_controls(app), link(app)
     empty = {key for key, kind in bound.items() for each in app.get(kind) if each.key == key and each.value is None}
@@ -67,7 +67,7 @@ def test_every_control_that_an_address_can_set_stands_in_the_copied_link(page):
 
 @pytest.mark.full
 @pytest.mark.parametrize("page", SWITCHES)
-def test_after_every_switch_the_copied_link_shows_the_same_in_a_fresh_session(page):
+def test_links_reproduce_every_switch(page):
     offered = SWITCHES[page]
     names = [name for name in offered.titles if name not in DEAR]
     app = open_at(page, {})
@@ -107,7 +107,7 @@ def test_a_reset_leads_back_from_every_data_set(open_page, page):
 
 
 @pytest.mark.full
-def test_the_target_follows_the_other_controls_until_it_is_moved(open_page):
+def test_the_target_follows_until_it_is_moved(open_page):
     app = open_page("compare")
     usual = link(app)["target_cm"]
     app.select_slider(key="lengthscale_years").set_value(3).run()
@@ -117,7 +117,7 @@ def test_the_target_follows_the_other_controls_until_it_is_moved(open_page):
     assert link(app)["target_cm"] == "9"
 
 
-def test_delta_is_far_below_one_in_the_number_of_people(open_page):
+def test_the_default_delta_is_small(open_page):
     for exhibit in offers.EXHIBITS.values():
         loads = [exhibit.load, *([exhibit.sparse.load] if exhibit.sparse and exhibit.sparse.load else [])]
         assert all(1 / (10 * load().n) >= offers.DELTA for load in loads)
@@ -147,7 +147,7 @@ def press(app, key):
 
 
 @pytest.mark.full
-def test_what_is_pinned_stays_while_controls_move_and_the_link_shows_both_until_it_is_unpinned(open_page):
+def test_pins_stay_until_they_are_removed(open_page):
     app = open_page(PAGE, epsilon="0.5", draw="3")
     alone = traces(app)
     assert not row(app)
@@ -217,7 +217,7 @@ def test_a_pin_that_cannot_be_read_is_explained(open_page, raw):
     assert PINNED not in traces(app)
 
 
-def test_a_pin_of_another_page_waits_and_one_of_other_data_says_so(open_page):
+def test_pins_of_other_pages_or_data_wait(open_page):
     elsewhere = open_page(PAGE, pin="london_noise_map?epsilon=2")
     assert not elsewhere.warning
     assert PINNED not in traces(elsewhere)
@@ -226,7 +226,7 @@ def test_a_pin_of_another_page_waits_and_one_of_other_data_says_so(open_page):
     assert PINNED not in traces(other)
 
 
-def test_pinned_figures_are_rounded_and_equal_ones_are_the_same(seen):
+def test_pinned_numbers_are_rounded_alike(seen):
     """Three draws have spent 1.83497, which stood so in a tile; and figures that differ by rounding are the same."""
     app = seen(PAGE, pin="kung_curves?epsilon=1&mechanism=cloaking", mechanism="cloaking", draws="3")
     tiles = {metric.label: metric for metric in app.metric if metric.label.startswith("A | B")}
@@ -244,7 +244,7 @@ def test_without_the_overlay_no_error_is_compared(open_page):
 
 @pytest.mark.full
 @pytest.mark.parametrize("page", ["kung_curves", "london_noise_map"])
-def test_a_link_is_read_by_the_controls_that_wrote_it(open_page, page):
+def test_links_are_read_by_their_controls(open_page, page):
     kind = ReleaseSettings if page == "kung_curves" else MapSettings
     written = link(open_page(page, epsilon="0.5", delta="0.001", draw="7", noise="0.5", shrinkage="true"))
     with settings.reading(written):
@@ -274,7 +274,7 @@ def test_the_map_compares_figures_with_a_pinned_setting(open_page):
 
 
 @pytest.mark.full
-def test_a_pin_that_leaves_something_out_is_not_said_to_be_the_same_otherwise(open_page):
+def test_incomplete_pins_are_not_called_equal(open_page):
     toy = {"dataset": "toy_1d", "mechanism": "cloaking"}
     app = open_page(PAGE, pin="kung_curves?epsilon=2&dataset=toy_1d&mechanism=cloaking", lengthscale_units="2", **toy)
     shown = page_text(app)
@@ -283,7 +283,7 @@ def test_a_pin_that_leaves_something_out_is_not_said_to_be_the_same_otherwise(op
 
 
 @pytest.mark.full
-def test_compare_draws_the_pinned_curves_and_errors_beside_the_present_ones(open_page):
+def test_compare_draws_pinned_curves(open_page):
     app = press(open_page("compare", compare_dataset="toy_1d", epsilon="2", bins="6"), "pin_this")
     alone, before = traces(app), app.dataframe[0].value
     assert not [name for name in alone if "pinned" in name]  # every curve stands where it stood

@@ -115,7 +115,7 @@ CONTROLS = (
 
 @pytest.mark.full_for("compare", "sparse_dp_gp")
 @pytest.mark.parametrize(("address", "title", "first"), PAGES, ids=[address for address, *_ in PAGES])
-def test_a_page_shows_its_title_headline_and_few_controls(seen, address, title, first):
+def test_a_page_shows_title_headline_and_controls(seen, address, title, first):
     file, _, query = address.partition("?")
     app = seen(file, **dict(parse_qsl(query)))
     assert not app.exception
@@ -126,7 +126,7 @@ def test_a_page_shows_its_title_headline_and_few_controls(seen, address, title, 
 
 
 @pytest.mark.parametrize("page", WHAT_IS_PICKED)
-def test_what_everybody_picks_is_in_sight_without_a_click(seen, page):
+def test_common_controls_need_no_click(seen, page):
     app = seen(page)
     keys, says = WHAT_IS_PICKED[page]
     assert {each.key for each in in_sight(app.sidebar)} >= set(keys)
@@ -135,7 +135,7 @@ def test_what_everybody_picks_is_in_sight_without_a_click(seen, page):
 
 
 @pytest.mark.full
-def test_london_says_which_methods_read_kernel_and_lengthscale_for_nothing(seen):
+def test_london_says_which_settings_are_free(seen):
     said = "Changing these costs no privacy; they re-read the same release."
     for page in ("london_noise_map", "kung_curves"):
         assert seen(page, mechanism="bayes").sidebar.caption[0].value == said
@@ -151,7 +151,7 @@ def in_sight(block):
             yield from in_sight(each)
 
 
-def test_the_glossary_of_the_pages_has_the_main_terms():
+def test_the_glossary_has_the_main_terms():
     terms = "Error", "Without privacy", "Simulated release", "Privacy noise", "Spread of people", "Method of 2018"
     for term in terms:
         assert term in text.TERMS
@@ -170,11 +170,11 @@ def test_the_glossary_of_the_pages_has_the_main_terms():
         (text.round_step, {25.0: 20.0, 0.7: 0.5}),
     ],
 )
-def test_numbers_have_the_digits_that_mean_something_and_bounds_are_never_better_than_they_are(written, values):
+def test_bounds_are_rounded_to_stay_true(written, values):
     assert {value: written(value) for value in values} == values
 
 
-def test_a_budget_says_what_delta_is_and_how_much_more_gaussian_noise_promises():
+def test_a_budget_explains_delta_and_gaussian_noise():
     mechanism = Cloaking(kernel=EQ(), noise_variance=1.0, epsilon=1.0, delta=0.01)
     said = text.budget(mechanism.guarantee)
     assert said.startswith("ε = 1, δ = 0.01: no event's probability can grow by more than a factor exp(ε), plus δ")
@@ -185,7 +185,7 @@ def test_a_budget_says_what_delta_is_and_how_much_more_gaussian_noise_promises()
     assert pure.endswith("here a factor 2.72, plus nothing")
 
 
-def test_words_of_a_visitor_are_shown_as_they_are():
+def test_visitors_words_are_shown_literally():
     assert text.plain("[x](http://y) `z` $1$ :material/home: <b>") == (
         "\\[x\\]\\(http\\://y\\) \\`z\\` \\$1\\$ \\:material/home\\: \\<b\\>"
     )
@@ -201,7 +201,7 @@ def chart(app, name):
 
 
 @pytest.mark.full
-def test_compare_tells_each_curve_at_three_budgets(seen):
+def test_compare_describes_each_curve_at_three_budgets(seen):
     app = seen("compare")
     said, drawn = app.get("plotly_chart")[0].proto.alt, traces(app)
     for name in FIRST:
@@ -213,7 +213,7 @@ def test_compare_tells_each_curve_at_three_budgets(seen):
 
 
 @pytest.mark.full
-def test_lengthscale_choice_tells_the_likeliest_and_how_errors_run(seen):
+def test_lengthscale_choice_describes_its_errors(seen):
     app = seen("lengthscale_choice")
     said = "".join(each.proto.alt for each in app.get("plotly_chart"))
     assert re.search(r"Most often \[years\]: without privacy noise \d+ in [\d.]+ % \(★ \d+\); at ε 1 \d+ in", said)
@@ -223,7 +223,7 @@ def test_lengthscale_choice_tells_the_likeliest_and_how_errors_run(seen):
     assert f"{text.number(y[0])} cm at {x[0]:g}, least, {text.number(y[at])} cm, at {x[at]:g}" in said
 
 
-def test_explore_tells_where_the_curve_begins_goes_and_ends(seen):
+def test_explore_describes_its_curve(seen):
     app = seen("explore_release")
     said, curve = app.get("plotly_chart")[0].proto.alt, numbers(traces(app)["released curve"]["y"])
     assert "lies in the band with 95 % probability" in captions(app)

@@ -42,7 +42,7 @@ def links(app):
     return {link.proto.label: dict(parse_qsl(link.proto.query_string)) for link in app.get("page_link")}
 
 
-def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
+def test_the_tour_has_seven_steps_and_pages():
     first, *others, last = (step.page for step in tour.STEPS)
     assert (first, last) == ("start", "compare")
     assert len({first, *others, last}) == len(tour.STEPS) == 7
@@ -50,7 +50,7 @@ def test_the_tour_has_seven_steps_on_seven_pages_from_start_to_compare():
 
 @pytest.mark.full_for("4", "5", "7")
 @pytest.mark.parametrize("number", NUMBERS)
-def test_each_state_link_opens_its_page_in_its_state_between_its_neighbours(seen, number):
+def test_each_link_opens_its_step(seen, number):
     app, step = open_step(seen, number), tour.STEPS[number - 1]
     assert not app.exception
     assert not app.warning
@@ -68,7 +68,7 @@ def test_each_state_link_opens_its_page_in_its_state_between_its_neighbours(seen
 
 
 @pytest.mark.full
-def test_leaving_takes_the_tour_out_of_the_address_and_keeps_the_rest(open_page):
+def test_leaving_removes_only_the_tour(open_page):
     app = open_step(open_page, 3).button(key="tour_leave").click().run()
     assert "tour" not in app.query_params
     assert app.query_params["epsilon"] == "0.5"
@@ -77,7 +77,7 @@ def test_leaving_takes_the_tour_out_of_the_address_and_keeps_the_rest(open_page)
     assert "Guided tour" not in banner(app)
 
 
-def test_another_page_than_the_steps_says_so_and_leads_back(open_page):
+def test_pages_off_the_tour_lead_back(open_page):
     app = open_page("sparse_dp_gp", tour="3")
     assert "This page is off the tour. The question was: **What does twice the ε buy?**" in banner(app)
     assert links(app)["Back to the tour"] == {"tour": "3"} | tour.STEPS[2].state
@@ -104,7 +104,7 @@ def test_a_bad_step_is_explained(garbage):
     assert [tour.step_of(str(number)) for number in NUMBERS] == [*NUMBERS]
 
 
-def test_the_page_of_a_bad_step_is_shown_without_the_tour(open_page):
+def test_an_invalid_step_shows_its_page(open_page):
     app = open_page("start", tour="<b>")
     [warning] = app.warning
     assert warning.value == tour.step_of("<b>")
@@ -131,7 +131,7 @@ def test_claim_1_attackers_success():
     assert ndtr(0.5 / noise_multiplier(10, tour.DELTA)) > 0.8
 
 
-def test_claim_2_groups_in_one_place_share_one_pull():
+def test_claim_2_groups_in_one_place_share_noise():
     def exposure(x2):
         people = np.repeat([[4.5], [x2]], 10, axis=0)  # ten in each group
         return cloaking_matrix(EQ(lengthscale=1.5), people, np.array([[3.0], [7.0]]), 0.1)
@@ -145,7 +145,7 @@ def test_claim_2_groups_in_one_place_share_one_pull():
     assert exact_sensitivity(EQ(lengthscale=1.5), np.array([[4.5], [4.5]]), 0.1) > 0
 
 
-def test_claim_3_twice_the_epsilon_is_a_little_more_than_half_the_noise():
+def test_claim_3_twice_the_epsilon_nearly_halves_noise():
     data = datasets.load("kung")
 
     def noise(epsilon):
@@ -161,7 +161,7 @@ def test_claim_3_twice_the_epsilon_is_a_little_more_than_half_the_noise():
 
 
 @pytest.mark.full
-def test_claim_4_few_neighbours_are_dear_and_a_short_lengthscale_is_dear_everywhere():
+def test_claim_4_few_neighbours_need_more_noise():
     dense, empty = tour.london_noise(15.0)
     dense_8, empty_8 = tour.london_noise(8.0)
     assert empty > 4 * dense
@@ -179,7 +179,7 @@ def test_claim_5_more_privacy_wants_a_longer_lengthscale(seen):
 
 
 @pytest.mark.full
-def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_paths():
+def test_claim_6_attacks_prove_less_than_is_guaranteed():
     def proven(found):
         return found.epsilon_lower / found.guarantee.budget.epsilon
 
@@ -194,7 +194,7 @@ def test_claim_6_the_attack_proves_no_more_than_is_promised_and_far_less_on_path
 
 
 @pytest.mark.full
-def test_claim_7_accuracy_costs_privacy_and_which_epsilon_gives_it_is_read_off(seen):
+def test_claim_7_accuracy_costs_privacy(seen):
     nine, eight = tour.needed(9.0), tour.needed(8.0)
     assert eight > 1.3 * nine
     app = seen("compare", target_cm="8")
@@ -215,7 +215,7 @@ def read(pattern, app):
 
 
 @pytest.mark.full
-def test_how_probable_a_value_is_near_the_one_without_privacy(seen):
+def test_published_values_near_the_noiseless_are_likely(seen):
     app = seen("kung_curves", mechanism="refined", epsilon="1", growth_x_kung="30", within_kung="5.0")
     assert not app.exception
     shown = read(r"with a probability of \*\*([\d.]+) %\*\*", app)
@@ -230,7 +230,7 @@ def test_how_probable_a_value_is_near_the_one_without_privacy(seen):
 
 
 @pytest.mark.full
-def test_how_much_wider_the_range_is_than_without_privacy(seen):
+def test_ranges_are_wider_than_without_privacy(seen):
     wider = []
     for epsilon in ("0.3", "1", "10"):
         app = seen("kung_curves", mechanism="refined", epsilon=epsilon, growth_x_kung="30")
@@ -264,14 +264,14 @@ def test_how_many_people_an_attacker_finds(seen):
     assert table.set_index("epsilon")[name][1.0] == pytest.approx(found, abs=0.1)
 
 
-def test_outcomes_are_moving_draws(seen):
+def test_the_page_plays_twenty_releases(seen):
     app = seen("kung_curves", mechanism="refined")
     assert "Play 20 releases" in [each.label for each in app.button]
     playing = seen("kung_curves", mechanism="refined", draws="20")
     assert "Play, one after another" in page_text(playing)
 
 
-def test_the_page_of_questions_names_pages_and_controls_that_exist(seen):
+def test_questions_name_existing_pages_and_controls(seen):
     said = (Path(ROOT) / "docs/questions.md").read_text(encoding="utf-8")
     sliders = [each.label for each in seen("kung_curves", mechanism="refined").slider]
     for label in ("A person's age", "Largest acceptable difference"):

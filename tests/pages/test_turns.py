@@ -43,7 +43,7 @@ def started(line):
     return found
 
 
-def test_of_one_owner_one_task_runs_and_owners_take_turns(line):
+def test_owners_take_turns_with_one_task_each(line):
     ask(line, "greedy", "greedy", "greedy", "a", "b")
     assert started(line) == ["greedy", "a"]
     line.end(line.running[0])
@@ -57,7 +57,7 @@ def test_of_one_owner_one_task_runs_and_owners_take_turns(line):
     assert started(line) == ["greedy"]
 
 
-def test_slow_tasks_make_room_for_newcomers_as_far_as_there_are_processes(line):
+def test_slow_tasks_make_room_for_newcomers(line):
     ask(line, "slow 1", "slow 2", "new", "newer", "too many")
     assert started(line) == ["slow 1", "slow 2"]
     line.now[0] = SLOW_SECONDS + 1
@@ -68,7 +68,7 @@ def test_slow_tasks_make_room_for_newcomers_as_far_as_there_are_processes(line):
     assert started(line) == ["too many"]
 
 
-def test_who_has_left_is_not_started_and_what_is_nobodys_is_not_held_up(line):
+def test_tasks_of_visitors_who_left_are_skipped(line):
     ask(line, "left", None, None)
     line.waiting[0].cancel()
     assert started(line) == [None, None]
@@ -118,7 +118,7 @@ def hogs(make_jobs, owners, folder, running):
 
 
 @pytest.mark.full
-def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiting(tmp_path):
+def test_many_tabs_do_not_delay_other_visitors(tmp_path):
     pool = Workers(1, spare=2)
 
     def of(owner):
@@ -131,7 +131,7 @@ def test_a_visitor_with_many_tabs_and_another_with_one_do_not_keep_a_third_waiti
 
 
 @pytest.mark.full
-def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatch):
+def test_a_small_file_overtakes_long_ones(tmp_path, monkeypatch):
     monkeypatch.setattr("pages._ui.work.workers.SLOW_SECONDS", 0.0)
     pool = cached.private_pool()
 
@@ -144,7 +144,7 @@ def test_a_small_file_does_not_wait_behind_others_long_ones(tmp_path, monkeypatc
     pool.stop()
 
 
-def test_few_pages_are_made_at_once_and_one_that_waits_steps_aside():
+def test_few_pages_are_drawn_at_once():
     visitors_here = waiting.AT_ONCE + 5
     come, made, most, lock = [0], [0], [0], threading.Lock()
     together = threading.Barrier(visitors_here)
@@ -169,7 +169,7 @@ def test_few_pages_are_made_at_once_and_one_that_waits_steps_aside():
     assert waiting.RENDERING.free == waiting.AT_ONCE
 
 
-def test_a_page_that_fails_or_is_left_gives_its_place_back():
+def test_a_failed_page_returns_its_place():
     def page(_):
         with pytest.raises(KeyError), waiting.making(), waiting.aside():
             raise KeyError
@@ -197,7 +197,7 @@ def test_who_came_first_gets_the_next_place():
     assert permits.free == 1
 
 
-def test_what_is_better_may_have_to_wait_and_the_page_stands(monkeypatch):
+def test_better_results_wait_for_other_pages(monkeypatch):
     monkeypatch.setattr(waiting.st, "rerun", lambda: pytest.fail("there is nothing better yet"))
     waiting.afterwards(waiting.end_page)
     waiting.finish()
@@ -222,7 +222,7 @@ def ahead(jobs):
 
 
 @pytest.mark.full
-def test_wishes_come_true_the_latest_page_first_and_a_bad_one_is_forgotten(jobs, ahead, tmp_path):
+def test_the_latest_pages_requests_come_first(jobs, ahead, tmp_path):
     folder = str(tmp_path)
     ahead.prefetch([Prefetch(beat, (folder, 0.0), ())])
     wait_until(lambda: jobs.find(beat, folder, 0.0) is not None, "the request")
@@ -251,7 +251,7 @@ def test_the_servers_own_visits_ask_for_nothing_next(jobs, ahead, monkeypatch, t
 
 
 @pytest.mark.full
-def test_compare_wishes_for_what_is_missing_then_for_what_is_one_step_away(cold, monkeypatch):
+def test_compare_requests_missing_results_then_neighbours(cold, monkeypatch):
     requested: list[Prefetch] = []
     monkeypatch.setattr(cached, "prefetch", lambda *requests: requested.extend(requests))
     contest = contenders.Contest(Model("toy_1d", "EQ", 1.0, 0.3), 1e-5, 10, 6)

@@ -42,7 +42,7 @@ def warm_up(visitors):
 
 
 @pytest.mark.full
-def test_the_servers_own_work_has_processes_behind_those_of_visitors(visitors, warm_up):
+def test_the_servers_work_yields_to_visitors(visitors, warm_up):
     jobs = Jobs(room=10**6, workers=visitors, warm_up=warm_up, owner=lambda: WARM_UP + "x")
     behind = jobs.get(niceness, 0).value
     jobs.owner = lambda: "a visitor"
@@ -52,7 +52,7 @@ def test_the_servers_own_work_has_processes_behind_those_of_visitors(visitors, w
 
 
 @pytest.mark.full
-def test_a_visitor_waits_for_nothing_that_the_warm_up_has_begun(visitors, warm_up, tmp_path):
+def test_visitors_do_not_wait_for_warm_up(visitors, warm_up, tmp_path):
     here = current_thread()
     jobs = Jobs(10**6, visitors, warm_up=warm_up, owner=lambda: None if current_thread() is here else WARM_UP + "x")
     with ThreadPoolExecutor(1) as visits:
@@ -63,7 +63,7 @@ def test_a_visitor_waits_for_nothing_that_the_warm_up_has_begun(visitors, warm_u
     assert len({path.name.split("-")[1] for path in tmp_path.iterdir()}) == 2  # one of each
 
 
-def test_processes_are_there_before_the_first_task_and_none_is_begun_once_they_are_stopped(visitors):
+def test_processes_start_early_and_never_after_stopping(visitors):
     """A page that still asks while the server ends would start processes anew, which nobody ends."""
     before = set(active_children())
     visitors.begin()
@@ -76,7 +76,7 @@ def test_processes_are_there_before_the_first_task_and_none_is_begun_once_they_a
     assert set(active_children()) == before
 
 
-def test_whoever_waits_for_processes_that_are_stopped_is_told(visitors, monkeypatch):
+def test_waiting_tasks_learn_of_stopped_processes(visitors, monkeypatch):
     """Pebble leaves the future of a task that it stops as it is, unless it sees the process end first."""
     silent = SimpleNamespace(active=True, schedule=lambda *_: Future(), stop=lambda: None, join=lambda: None)
     monkeypatch.setattr(visitors, "_pool", silent)
@@ -102,7 +102,7 @@ def last_visit(monkeypatch, tmp_path):
 
 
 @pytest.mark.full
-def test_the_warm_up_ends_when_its_work_is_done(last_visit):
+def test_the_warm_up_ends_with_its_work(last_visit):
     last = last_visit(1.0)
     cached.end_warm_up()
     assert last.result(timeout=PATIENCE).computed  # it was not cut off
@@ -111,7 +111,7 @@ def test_the_warm_up_ends_when_its_work_is_done(last_visit):
 
 
 @pytest.mark.full
-def test_a_server_that_is_stopped_while_the_warm_up_ends_leaves_nothing(last_visit):
+def test_stopping_during_warm_up_leaves_nothing(last_visit):
     """What is left over, the terminal tells of: "2 leaked semaphore objects"."""
     before, children = semaphores(), set(active_children())
     last = last_visit(20.0)
@@ -169,7 +169,7 @@ async def serve_briefly():
     ],
     ids=["warm", "cold"],
 )
-def test_a_server_starts_workers_and_visits_says_where_it_is_and_stops_both(quiet, monkeypatch, capsys, asked, steps):
+def test_a_server_starts_and_stops_its_parts(quiet, monkeypatch, capsys, asked, steps):
     monkeypatch.setenv("DPGP_WARM", asked)
     before = gc.get_freeze_count()
     asyncio.run(serve_briefly())
@@ -207,7 +207,7 @@ class Server:
         del self.tabs[number]
 
 
-def test_every_page_is_opened_once_to_its_end_but_the_one_that_belongs_to_a_session(monkeypatch):
+def test_every_shared_page_is_visited_once(monkeypatch):
     found = Server({"attack": [AGAIN, WHOLE]})
     monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
     asyncio.run(startup.open_pages())
@@ -217,7 +217,7 @@ def test_every_page_is_opened_once_to_its_end_but_the_one_that_belongs_to_a_sess
     assert found.most == 1
 
 
-def test_no_page_is_opened_while_one_is_made_for_a_visitor(monkeypatch):
+def test_visitors_delay_the_servers_visits(monkeypatch):
     found, permits = Server({}), FairSemaphore(2)
     monkeypatch.setattr(startup.Runtime, "instance", lambda: found)
     monkeypatch.setattr(startup.waiting, "RENDERING", permits)

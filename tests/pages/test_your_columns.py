@@ -63,7 +63,7 @@ SEXES = {"x": ["age", "sex"], "holds_sex": "groups", "grid_age": 7}
 PLANNED_FOR_PEOPLE = [CHOICES["bayes_cells"].title, CHOICES["bayes"].title]
 
 
-def test_a_column_of_dates_is_not_said_to_hold_numbers(open_page):
+def test_date_columns_are_not_called_numbers(open_page):
     app = filled(open_page, PEOPLE, **BY_AGE | ONE_ROW | {"x": ["day"]})
     assert controls(app, "holds_day")[0].value is None
     assert "day holds dates. In which order?" in said(app)
@@ -84,7 +84,7 @@ def test_no_release_without_an_answer(open_page):
 
 
 @pytest.mark.full
-def test_people_are_counted_and_their_rows_are_not_said_to_be_public(open_page):
+def test_rows_of_people_are_not_public(open_page):
     app = filled(open_page, PEOPLE, **BY_AGE, **BY_WHO)
     assert (
         "20 people in 60 rows. The number of people will stand on the card. The number of rows stays hidden "
@@ -109,13 +109,13 @@ def test_at_most_k_rows_is_noise_for_k(open_page):
     assert spec_of(app).guarantee.rows == 8  # it is planned again
 
 
-def test_a_limit_on_work_counts_people_and_not_their_rows(monkeypatch):
+def test_limits_count_people_and_not_rows(monkeypatch):
     spec = replace(EXAMPLE, person="who", grid=(5,), y_bounds=(50.0, 200.0))
     monkeypatch.setattr(upload, "MAX_WORK", 100)  # 20 people by 5 points, in 60 rows
     assert upload.prepared(upload.opened(PEOPLE.encode()), spec).plan.n == 20
 
 
-def test_a_column_is_checked_as_soon_as_it_is_chosen(open_page):
+def test_a_chosen_column_is_checked_at_once(open_page):
     app = uploaded(open_page, PEOPLE)
     for changes, message in (
         ({"y": "day"}, "column 'day' holds dates; choose a column of numbers"),
@@ -131,7 +131,7 @@ def test_a_column_is_checked_as_soon_as_it_is_chosen(open_page):
     assert "day holds dates. In which order?" in said(declare(app, holds_day=DAY_FIRST))
 
 
-def test_rows_of_nobody_are_left_out_where_that_is_said(open_page):
+def test_rows_without_a_person_are_dropped(open_page):
     app = filled(open_page, PEOPLE.replace("p7,", ","), **BY_AGE, **BY_WHO)
     assert "how to treat missing values (“Which of these mean that a value is missing?”)" in said(app)
     assert "p8" not in said(app)
@@ -140,7 +140,7 @@ def test_rows_of_nobody_are_left_out_where_that_is_said(open_page):
     assert len(invited(app)) == 1
 
 
-def test_mechanisms_that_hide_one_row_are_not_offered_for_people(open_page):
+def test_single_row_mechanisms_are_not_offered(open_page):
     app = filled(open_page, PEOPLE, **BY_AGE, **ONE_ROW, mechanism=CHOICES["sparse"].title)
     assert len(controls(app, "mechanism")[0].options) == len(CHOICES)
     app = declare(declare(app, whose="column"), person="who")
@@ -148,7 +148,7 @@ def test_mechanisms_that_hide_one_row_are_not_offered_for_people(open_page):
     assert len(invited(app)) == 1
 
 
-def test_a_release_that_would_be_refused_is_not_offered():
+def test_impossible_releases_are_not_offered():
     one = replace(EXAMPLE, total_epsilon=1.0)
     people = replace(one, rows_per_person=3)
     spent = ("a", one.guarantee)
@@ -183,7 +183,7 @@ def test_own_maps_have_east_across():
 
 
 @pytest.mark.parametrize("whose", [{"rows_per_person": 4}, {"person": "who"}])
-def test_a_release_to_people_can_be_explored_and_its_promise_is_to_them(whose):
+def test_releases_of_people_can_be_explored(whose):
     spec = replace(EXAMPLE, y_bounds=(50.0, 200.0), grid=(5,), **whose)
     held = upload.opened(PEOPLE.encode())
     ledger = spec.new_ledger()
@@ -228,7 +228,7 @@ def test_what_does_not_fit_is_a_sentence(open_page, changes, message):
 # ---- A column of groups.
 
 
-def test_groups_are_checked_as_soon_as_they_are_declared(open_page):
+def test_declared_categories_are_checked_at_once(open_page):
     app = filled(open_page, PEOPLE, **BY_AGE | ONE_ROW | SEXES)
     assert "Still needed: the groups of sex." in said(app)
     assert ONLY_BAYES in captions(app)
@@ -247,7 +247,7 @@ def test_groups_are_checked_as_soon_as_they_are_declared(open_page):
 
 
 @pytest.mark.full
-def test_a_release_of_groups_shows_each_and_how_far_they_are_apart(open_page):
+def test_group_releases_show_their_differences(open_page):
     [table] = [each for each in practice.TABLES if each.form["whose"] == "column"]
     app = press(declare(practised(open_page, table), grid_age_years=7), "Make release 1")
     assert not app.exception
@@ -265,5 +265,5 @@ def test_a_release_of_groups_shows_each_and_how_far_they_are_apart(open_page):
     assert (found.mean < high).all()
 
 
-def test_screen_and_file_draw_a_release_in_the_same_colours():
+def test_screen_and_file_use_the_same_colours():
     assert COLOURS == (PRIVATE, BINS, PINNED, OTHER, GUARANTEE, RISK)

@@ -70,7 +70,7 @@ def test_nothing_is_inferred_from_the_table(open_page):
     assert not invited(app)
 
 
-def test_a_table_with_other_columns_begins_with_an_empty_form(open_page):
+def test_other_columns_begin_an_empty_form(open_page):
     app = declared(open_page, kind="amount", epsilon=3.0)
     for content, values in (
         (ROWS + "\n65,170", [3.0, "amount", "height", ["age"], "no", 50.0, 200.0]),
@@ -136,13 +136,13 @@ def test_degrees_are_declared_and_lengthscales_are_in_km(open_page):
         assert layout["yaxis"]["scaleratio"] == pytest.approx(1.6, abs=0.02)  # 111.2 km to 69.4 km
 
 
-def test_many_rows_go_through_a_low_rank_form_and_the_page_says_so(open_page):
+def test_many_rows_use_a_low_rank_form(open_page):
     app = declared(open_page, "age,height\n" + "\n".join(f"{5 + 60 * i / 1600},{100 + i % 7}" for i in range(1600)))
     assert "1,600 rows read." in page_text(app)
     assert "a low-rank form of the model is used: rank " in page_text(app)
 
 
-def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
+def test_a_preview_needs_a_warned_click(open_page):
     app = declared(open_page)
     assert "low-rank" not in page_text(app)
     assert "values computed from your table with no protection at all" in said(app)
@@ -165,14 +165,14 @@ def test_a_preview_needs_a_click_that_says_what_it_reveals(open_page):
     ],
     ids=["empty", "zip", "text", "outside the box", "decimal commas"],
 )
-def test_a_bad_file_gets_a_sentence_that_quotes_no_cell(open_page, content, sentence):
+def test_a_bad_file_is_explained_without_cells(open_page, content, sentence):
     app = declared(open_page, content)
     assert not app.exception
     assert sentence in said(app)
     assert "secret7316" not in said(app)
 
 
-def test_what_is_said_of_separators_goes_before_what_the_first_line_says(open_page):
+def test_a_declared_separator_takes_precedence(open_page):
     app = uploaded(open_page, ROWS.replace(",", ";").replace(".", ","))
     assert not app.error
     app.segmented_control(key="own_separator").set_value("commas").run()
@@ -184,7 +184,7 @@ def test_a_large_file_is_a_sentence():
         upload.opened(b"x" * (upload.MAX_BYTES + 1))
 
 
-def test_a_column_named_like_a_formula_is_only_a_name(open_page):
+def test_formula_like_names_are_plain_text(open_page):
     named = {key.replace("age", "=1+1"): value for key, value in HEIGHTS.items()} | {"x": ["=1+1"]}
     app = press(filled(open_page, ROWS.replace("age", "=1+1", 1), **named), "Make release 1")
     assert not app.exception
@@ -193,14 +193,14 @@ def test_a_column_named_like_a_formula_is_only_a_name(open_page):
 
 
 @pytest.mark.full
-def test_nothing_of_the_table_is_in_an_address_or_a_shared_cache(cold, open_page, monkeypatch):
+def test_tables_enter_no_address_or_shared_cache(cold, open_page, monkeypatch):
     monkeypatch.setattr(intake, "_AT_ONCE", 0)  # as of a large table
     app = press(press(declared(open_page), "I may see the table"), "Make release 1")
     assert dict(app.query_params) == {}
     assert not cached.jobs._kept
 
 
-def test_forgetting_a_table_drops_what_streamlit_holds_of_it(open_page, monkeypatch):
+def test_forgetting_a_table_drops_streamlits_copy(open_page, monkeypatch):
     app, dropped = uploaded(open_page, ROWS), []
     monkeypatch.setattr(MemoryUploadedFileManager, "remove_session_files", lambda _, session: dropped.append(session))
     app = press(app, "Forget the table")
@@ -209,7 +209,7 @@ def test_forgetting_a_table_drops_what_streamlit_holds_of_it(open_page, monkeypa
     assert all(dropped)  # the session's own
 
 
-def test_a_server_that_takes_no_files_offers_practice_and_the_command_line(open_page, monkeypatch):
+def test_servers_without_uploads_offer_practice(open_page, monkeypatch):
     monkeypatch.setenv("DPGP_UPLOADS", "0")
     app = open_page("your_data")
     assert not app.exception
@@ -219,7 +219,7 @@ def test_a_server_that_takes_no_files_offers_practice_and_the_command_line(open_
     assert len(invited(practised(open_page))) == 1
 
 
-def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatch):
+def test_too_large_tables_and_grids_are_explained(monkeypatch):
     spec = replace(EXAMPLE, x=("age",), y="height", grid=(50,))
     monkeypatch.setattr(upload, "MAX_WORK", 99)
     held = upload.opened(b"age,height\n10,120\n20,150\n")
@@ -235,7 +235,7 @@ def test_a_table_and_a_grid_that_are_too_much_together_are_a_sentence(monkeypatc
             use()
 
 
-def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_page):
+def test_private_inputs_outside_are_not_mentioned(open_page):
     outside = declared(open_page, ROWS.replace("\n7,", "\n7000,"))
     assert "outside" in said(outside)  # public inputs may be spoken of
     for app in (declared(open_page), outside):
@@ -246,7 +246,7 @@ def test_with_private_inputs_nothing_is_said_of_rows_outside_the_domain(open_pag
 
 
 @pytest.mark.full
-def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
+def test_bayes_cloaking_is_the_default_method(open_page):
     app = practised(open_page)
     [mechanism] = controls(app, "mechanism")
     assert mechanism.value == CHOICES["bayes_cells"].title == mechanism.options[0]
@@ -265,7 +265,7 @@ def test_bayes_cloaking_is_the_default_and_asks_for_no_model(open_page):
 # ---- Your data with an outcome of each kind: a practice table each.
 
 
-def test_there_is_a_table_of_each_kind_that_is_always_the_same_and_what_is_made_up_says_so():
+def test_practice_tables_are_reproducible_and_labelled():
     assert [each.kind for each in practice.TABLES] == ["number", "amount", "count", "yes/no", "amount", "count"]
     for each in practice.TABLES[1:]:
         assert each.file.startswith("simulated_")
@@ -278,7 +278,7 @@ def test_there_is_a_table_of_each_kind_that_is_always_the_same_and_what_is_made_
 
 
 @pytest.mark.parametrize("table", practice.TABLES, ids=lambda table: table.file)
-def test_a_practice_table_fills_the_form_with_bounds_that_fit_it(open_page, table):
+def test_a_practice_table_fills_the_form(open_page, table):
     app = practised(open_page, table)
     assert not app.error
     assert len(invited(app)) == 1
@@ -290,7 +290,7 @@ def test_a_practice_table_fills_the_form_with_bounds_that_fit_it(open_page, tabl
 
 
 @pytest.mark.full
-def test_yes_and_no_have_their_bounds_and_come_back_in_per_cent(open_page):
+def test_yes_no_outcomes_return_in_per_cent(open_page):
     app = practised(open_page, of_kind("yes/no"))
     assert not any(controls(app, key) for key in ("low", "centiles", "log"))
     assert {"0, no", "1, yes"} <= {each.value for each in app.text_input if each.disabled}
@@ -330,7 +330,7 @@ def test_centiles_are_shown_and_published_on_request(open_page, kind):
 
 
 @pytest.mark.parametrize(("kind", "wrong"), [("yes/no", "2"), ("count", "0.7316")])
-def test_outcomes_of_another_kind_are_told_to_the_owner_and_refuse_nothing(open_page, kind, wrong):
+def test_moved_outcomes_are_reported_to_the_owner(open_page, kind, wrong):
     table = of_kind(kind)
     app = filled(open_page, table.content() + f"50.0,{wrong}\n".encode(), **table.form | {"kind": kind})
     if kind == "yes/no":  # it is asked what a third value means

@@ -90,7 +90,7 @@ def answer(app, click):
     "yes and no",
 )
 @pytest.mark.parametrize("name", ASKED)
-def test_every_kind_is_released_from_in_a_click_or_two_more(open_page, ledgers, name):
+def test_every_kind_of_file_is_released(open_page, ledgers, name):
     kind = ASKED[name]
     outcome = {"kind": "yes/no"} if kind.two_valued else {"low": 0.0, "high": 100_000.0}
     assert len(kind.clicks) <= 2
@@ -114,7 +114,7 @@ def test_every_kind_is_released_from_in_a_click_or_two_more(open_page, ledgers, 
         assert card["config"][key] == kind.declared[key]
 
 
-def test_of_a_workbook_with_several_sheets_one_is_chosen(open_page, ledgers, cold):
+def test_a_sheet_is_chosen_by_its_name(open_page, ledgers, cold):
     book = openpyxl.Workbook()
     book.active.append(["a note"])
     sheet = book.create_sheet("measured")
@@ -145,7 +145,7 @@ def test_words_are_groups_in_one_click(open_page, ledgers):
     assert own.spec_of(app).levels == {"smoking": ("formerly", "never", "smokes")}
 
 
-def test_words_of_an_outcome_are_yes_and_no_in_one_click(open_page, ledgers):
+def test_yes_no_words_need_one_click(open_page, ledgers):
     app = own.filled(open_page, KINDS["yes and no"].content, **BY_AGE)
     assert "height holds words: is it yes or no?" in own.said(app)
     app = own.press(app, "Yes, an outcome of yes or no")
@@ -176,7 +176,7 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("name", ORDERS)
-def test_one_click_says_in_which_order_dates_are_with_an_example(open_page, ledgers, name):
+def test_a_date_order_needs_one_click(open_page, ledgers, name):
     days, heights, offered = ORDERS[name]
     app = own.filled(open_page, table("day;height", days, heights, sep=";"), **BY_DAY)
     assert [each.label.replace("\\", "") for each in app.button if "/year" in each.label] == offered
@@ -187,14 +187,14 @@ def test_one_click_says_in_which_order_dates_are_with_an_example(open_page, ledg
     assert "In which order?" not in own.said(app)
 
 
-def test_rows_without_a_value_are_left_out_only_when_that_is_said(open_page, ledgers):
+def test_incomplete_rows_are_dropped_only_if_declared(open_page, ledgers):
     app = own.filled(open_page, KINDS["words for missing"].content, **BY_AGE, low=0.0, high=200.0)
     assert "how to treat missing values (“Which of these mean that a value is missing?”)" in own.said(app)
     assert "Empty cells, NA and the like: 10 of height, in 60 rows" in own.captions(app)
     assert not own.invited(app)
 
 
-def test_the_owner_is_told_what_counts_as_a_bound_and_of_a_large_delta_before_anything_is_spent(open_page, ledgers):
+def test_owners_are_warned_before_spending(open_page, ledgers):
     content = KINDS["codes for missing"].content
     app = own.filled(open_page, content, **BY_AGE | {"low": 100.0, "high": 250.0, "delta": 0.1})
     assert "For your eyes, in no file: 10 of 60 outcomes lie outside the bounds" in own.said(app)
@@ -256,7 +256,7 @@ def test_the_page_reads_it_right(name):
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED_AT_ONCE))
-def test_the_page_refuses_with_a_remedy_and_shows_no_cell(name):
+def test_refusals_have_a_remedy_and_no_cell(name):
     with pytest.raises(ValueError, match=r"; |\. Add a line|: open and save it") as refused:
         taken(ODD[name].content)
     assert not CELLS.search(str(refused.value))
@@ -270,7 +270,7 @@ def of_a_survey(labels: dict[str, str]) -> bytes:
     return programs.spss(frame, column_labels=labels, variable_value_labels={"v2": {1.0: "man", 2.0: "woman"}})
 
 
-def test_labels_of_a_file_answer_questions_in_a_click(open_page, ledgers):
+def test_file_labels_answer_questions(open_page, ledgers):
     app = own.uploaded(open_page, of_a_survey({"v1": "Age [years]", "v3": "Body height (cm)"}), "mine.sav")
     form = CLEAN | {"y": "v3", "x": ["v1", "v2"], "box_low_v1": 0.0, "box_high_v1": 100.0, "low": 0.0, "high": 250.0}
     app = own.fill(app, **form)
@@ -286,7 +286,7 @@ def test_labels_of_a_file_answer_questions_in_a_click(open_page, ledgers):
 
 
 @pytest.mark.parametrize("kind", sorted(WRONG))
-def test_the_page_repeats_nothing_of_a_file_that_cannot_be_read(open_page, kind):
+def test_unreadable_files_are_not_repeated(open_page, kind):
     app = own.uploaded(open_page, WRONG[kind], f"mine.{kind}")
     assert not app.exception
     assert app.error

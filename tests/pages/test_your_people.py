@@ -52,7 +52,7 @@ def test_both_readings_are_shown_and_none_is_taken(open_page, mark, ways):
     assert released(declare(app, reading=ways[0]))["numbers"] == ways[0]
 
 
-def test_censored_values_are_read_where_that_is_declared_and_not_offered_as_missing(open_page):
+def test_declared_censored_values_are_not_missing(open_page):
     app = filled(open_page, by_age(replaced(RATES, 3, "<5", ">90")), **FORM)
     assert "30 of 90 rows of y hold censored values, such as <5 or 80+, which count as their limit." in said(app)
     assert "Still needed: how y is written" in said(app)
@@ -77,14 +77,14 @@ def test_a_date_may_mean_yes(open_page):
     assert (found["yes"], found["no"]) == (["1", "any date"], ["0"])
 
 
-def test_columns_of_one_name_are_offered_with_their_numbers(open_page):
+def test_columns_with_one_name_are_numbered(open_page):
     content = table("age;y;y", AGES, RATES, AGES)
     app = filled(open_page, content, **FORM | {"y": "y (column 3)"})
     assert controls(app, "y")[0].options == ["age", "y (column 2)", "y (column 3)"]
     assert released(app)["y"] == "y (column 3)"
 
 
-def test_a_column_that_repeats_is_offered_as_whose_rows_these_are(open_page):
+def test_a_repeating_column_may_identify_people(open_page):
     content = table("who;age;y", [f"P{at // 2}" for at in range(90)], AGES, RATES)
     app = filled(open_page, content, **FORM | {"whose": None})
     assert "who has 45 values in 90 rows. Does it say whose row it is?" in said(app)
@@ -96,7 +96,7 @@ def test_a_column_that_repeats_is_offered_as_whose_rows_these_are(open_page):
 @pytest.mark.parametrize(
     "changes", [{"low": 200.0, "high": 300.0}, {"box_low_age": 200.0, "box_high_age": 300.0}, {"kind": "count"}]
 )
-def test_a_declaration_that_fits_less_than_half_of_the_table_is_released_only_if_it_is_insisted_on(open_page, changes):
+def test_unlikely_declarations_must_be_confirmed(open_page, changes):
     app = filled(open_page, by_age(RATES), **FORM | changes)
     assert "the declaration is probably wrong, as it fits less than half of the table" in said(app)
     assert not invited(app)
@@ -108,7 +108,7 @@ def test_a_declaration_that_fits_less_than_half_of_the_table_is_released_only_if
     released(app)
 
 
-def test_a_second_line_of_names_is_offered_to_be_left_out(open_page):
+def test_a_second_header_line_may_be_ignored(open_page):
     app = uploaded(open_page, table("age;y", ["years", *AGES], ["kg", *RATES]))
     app = press(app, "Leave out line 2")
     assert len(invited(fill(app, **FORM))) == 1

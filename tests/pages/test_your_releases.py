@@ -36,7 +36,7 @@ from tests.pages.reading import numbers, page_text, traces
 pytestmark = pytest.mark.usefixtures("ledgers")
 
 
-def test_what_is_shown_and_offered_is_what_the_card_and_the_file_say(open_page):
+def test_page_card_and_file_agree(open_page):
     app = press(declared(open_page), "Make release 1")
     archive = last_zip(app)
     spec = spec_from_json(archive.read("release.json"))
@@ -58,7 +58,7 @@ def test_what_is_shown_and_offered_is_what_the_card_and_the_file_say(open_page):
     ]
 
 
-def test_the_result_stands_above_the_button_and_is_announced(open_page):
+def test_the_result_is_announced_above_the_button(open_page):
     app = press(declared(open_page), "Make release 1")
     [toast] = app.toast
     assert toast.value == "The release is made: see its values above the button."
@@ -84,7 +84,7 @@ def test_the_token_of_a_ledger_is_shown_whole(open_page):
 
 
 @pytest.mark.full
-def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
+def test_a_third_release_exceeds_the_budget(open_page):
     app = declared(open_page)
     assert "The curve will be known to about" in page_text(app)
     assert "one girl's height" in page_text(app).replace("&#x27;", "'")
@@ -100,7 +100,7 @@ def test_two_releases_spend_the_budget_and_the_third_is_refused(open_page):
     assert len(ledger_from_json(last_zip(app).read("release.json")).entries) == 3
 
 
-def test_a_click_meanwhile_cannot_end_a_release_that_is_paid_for(open_page, monkeypatch):
+def test_clicks_cannot_interrupt_a_paid_release(open_page, monkeypatch):
     app, once = declared(open_page), cached.jobs.once
 
     def watched(function, *args, waiting=None, **options):
@@ -124,9 +124,7 @@ def test_a_click_meanwhile_cannot_end_a_release_that_is_paid_for(open_page, monk
         (1400.0, "These values may be published. All 51 values are known to within ± 1400 cm", 51),
     ],
 )
-def test_values_that_are_not_known_well_enough_are_greyed_and_never_called_publishable(
-    open_page, tolerance, sentence, useful
-):
+def test_uncertain_values_are_grey_and_unpublishable(open_page, tolerance, sentence, useful):
     app = press(declare(declared(open_page), tolerance=tolerance), "Make release 1")
     assert sentence in said(app)
     assert ("may be published" in said(app)) == bool(useful)
@@ -135,7 +133,7 @@ def test_values_that_are_not_known_well_enough_are_greyed_and_never_called_publi
     assert app.dataframe[0].value[f"within ± {tolerance:g} cm"].sum() == useful
 
 
-def test_what_is_of_use_and_what_is_not_share_a_picture():
+def test_useful_and_useless_values_share_a_picture():
     spec = replace(EXAMPLE, tolerance=5.0, grid=(5,))
     half = np.array([1.0, 9.0, 1.0, 1.0, 9.0])
     published = Published(
@@ -164,7 +162,7 @@ def test_what_is_of_use_and_what_is_not_share_a_picture():
 
 
 @pytest.mark.full
-def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
+def test_releases_are_explored_without_budget(open_page):
     app = press(press(practised(open_page), "Make release 1"), "Explore this release, free")
     assert not app.exception
     assert app.title[0].value == "What else can you ask of a release?"
@@ -175,7 +173,7 @@ def test_a_release_is_explored_on_its_own_page_at_no_budget(open_page):
     assert "**1 released**, ε = 1 of 2 spent" in page_text(app)
 
 
-def test_a_release_that_was_not_made_is_not_called_one_and_no_zip_was_forgotten(open_page, monkeypatch):
+def test_unmade_releases_are_not_offered(open_page, monkeypatch):
     def fails(*_):
         raise ValueError("the model cannot be computed")
 
@@ -188,7 +186,7 @@ def test_a_release_that_was_not_made_is_not_called_one_and_no_zip_was_forgotten(
     assert "forgotten" not in captions(app)
 
 
-def test_more_is_left_than_the_total_less_what_was_spent_and_why(open_page):
+def test_the_rest_exceeds_the_simple_difference(open_page):
     app = press(declared(open_page, total=3.0), "Make release 1")
     [left] = [each for each in app.metric if each.label == "Left"]
     assert (left.value, left.delta) == ("ε = 2.73", "noises add in squares")
@@ -221,7 +219,7 @@ def go_on(app: AppTest, token: str) -> AppTest:
 
 
 @pytest.mark.full
-def test_the_ledger_goes_on_in_another_browser_by_its_latest_token(open_page):
+def test_the_latest_token_continues_the_ledger(open_page):
     app = press(declared(open_page), "Make release 1")
     token = token_shown(app)
     other = go_on(declared(open_page), token)  # another session without cookies is another browser
@@ -243,7 +241,7 @@ def test_the_ledger_goes_on_in_another_browser_by_its_latest_token(open_page):
 
 
 @pytest.mark.full
-def test_a_lost_ledger_goes_on_from_its_card_and_from_no_other(open_page, ledgers):
+def test_only_its_card_recovers_a_lost_ledger(open_page, ledgers):
     card = last_zip(press(declared(open_page), "Make release 1")).read("release.json")
 
     def continued(content: bytes) -> AppTest:
@@ -276,7 +274,7 @@ def with_mechanism(app: AppTest, name: str) -> AppTest:
 
 
 @pytest.mark.full
-def test_inputs_are_made_public_by_an_explicit_choice_only(open_page):
+def test_inputs_become_public_only_explicitly(open_page):
     app = press(with_mechanism(declared(open_page), "sparse"), "Make release 1")
     assert "which is all that was used of inputs and outputs" in app.get("plotly_chart")[0].proto.alt
     assert not app.exception
@@ -293,7 +291,7 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(open_page):
 
 
 @pytest.mark.full
-def test_the_same_table_in_a_new_ledger_is_refused_unless_its_owner_says_why(open_page):
+def test_recounting_a_table_needs_a_reason(open_page):
     app = press(declared(open_page), "Make release 1")
     assert "Another ledger counts releases of this very table" not in said(app)
     assert not controls(app, "total")  # once declared it stays
@@ -314,7 +312,7 @@ def test_the_same_table_in_a_new_ledger_is_refused_unless_its_owner_says_why(ope
 
 
 @pytest.mark.full
-def test_strangers_learn_of_a_table_on_their_own_machine_only(open_page, monkeypatch):
+def test_strangers_cannot_probe_for_tables(open_page, monkeypatch):
     press(declared(open_page), "Make release 1")
     app = declared(open_page)
     assert "Another ledger counts" in said(app)
@@ -324,7 +322,7 @@ def test_strangers_learn_of_a_table_on_their_own_machine_only(open_page, monkeyp
 
 
 @pytest.mark.full
-def test_the_table_for_practice_begins_anew_in_every_browser(open_page):
+def test_practice_tables_begin_in_every_browser(open_page):
     for _ in range(2):
         app = press(practised(open_page), "Make release 1")
         assert "**1 released**" in page_text(app)
@@ -366,13 +364,13 @@ def test_bounds_off_their_scale_are_never_called_publishable(open_page):
     assert not app.success
 
 
-def test_too_few_people_are_told_before_anything_is_spent(open_page):
+def test_too_few_people_are_refused_unspent(open_page):
     app = buying(open_page, 100, bounds_unit=0.01)
     assert "bounds of 100 people are not to be had" in said(app)
     assert not invited(app)
 
 
 @pytest.mark.full
-def test_what_was_declared_comes_back_when_the_choice_is_undone(open_page):
+def test_declarations_return_when_choices_are_undone(open_page):
     app = declare(declare(buying(open_page), buy_bounds=False), low=0.0, high=200_000.0)
     assert spec_of(app).y_bounds == (0.0, 200_000.0)

@@ -66,7 +66,7 @@ def test_log_delta_against_many_digits(multiplier, epsilon):
     assert log_delta_of(multiplier, epsilon) == pytest.approx(expected, rel=1e-10, abs=0 if near_one else 1e-12)
 
 
-def test_delta_is_the_hockey_stick_divergence_of_the_two_normals():
+def test_delta_is_the_hockey_stick_divergence():
     # int max(0, p - e^epsilon q) for p = N(1, s^2), q = N(0, s^2), by quadrature
     s, epsilon = 1.3, 0.7
     crossing = s * s * epsilon + 0.5
@@ -86,7 +86,7 @@ def test_hall_at_epsilon_ten_is_not_private():
     assert exact_delta(noise_multiplier(10, 0.01, "hall", unproven=True), 10) > 0.01
 
 
-def test_no_noise_at_all_is_needed_only_for_no_promise():
+def test_zero_noise_needs_an_empty_guarantee():
     # at multiplier s' the smallest delta for epsilon = 0 is 2 Phi(1/(2 s')) - 1, the total variation
     total_variation = math.erf(0.5 / math.sqrt(2))
     assert epsilon_of(1.0, total_variation * 1.001) == 0.0

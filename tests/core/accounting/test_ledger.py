@@ -14,7 +14,7 @@ from dpgp_core.mechanisms import BayesCloaking, IntegralBinning
 from tests.core.accounting.promises import promise
 
 
-def test_proven_epsilon_looks_at_the_noise_not_at_the_claim():
+def test_proven_epsilon_depends_on_the_noise_alone():
     # Hall's noise at (10, 0.01) falls short of its claim
     hall = promise(1 / noise_multiplier(10, 0.01, "hall", unproven=True), budget=Budget(epsilon=10, delta=0.01))
     assert hall.proven_epsilon > 10
@@ -22,7 +22,7 @@ def test_proven_epsilon_looks_at_the_noise_not_at_the_claim():
 
 
 @pytest.mark.parametrize("releases", [2, 7, 100])
-def test_repeated_release_is_one_release_with_a_longer_shift(releases):
+def test_repeated_releases_add_their_squared_mu(releases):
     # m draws of N(mu, 1) are one draw of N(mu sqrt m, 1): the sample mean is sufficient
     repeated = promise(0.3).repeated(releases)
     assert repeated.loss.mu == pytest.approx(0.3 * math.sqrt(releases))
@@ -31,12 +31,12 @@ def test_repeated_release_is_one_release_with_a_longer_shift(releases):
     assert delta == pytest.approx(0.01, rel=1e-9)
 
 
-def test_one_release_is_the_promise_itself():
+def test_one_release_is_the_guarantee_itself():
     unestablished = promise(3.0, established=False, budget=Budget(epsilon=10, delta=0.01))
     assert unestablished.repeated(1) == unestablished
 
 
-def test_repeating_replaces_an_unproven_claim_by_the_exact_one():
+def test_repetition_replaces_unproven_claims():
     twice = promise(3.0, established=False, budget=Budget(epsilon=1, delta=0.01)).repeated(2)
     assert twice.established
     assert twice.budget.epsilon == pytest.approx(epsilon_of(1 / (3 * math.sqrt(2)), 0.01))
@@ -55,14 +55,14 @@ def test_repeating_very_conservative_noise_still_gives_a_budget():
 
 @pytest.mark.parametrize("rows", [2, 3, 10, 1000])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.01), (1.0, 1e-5), (5.0, 1e-9), (100.0, 1e-12)])
-def test_noise_for_k_rows_is_k_times_that_for_one(epsilon, delta, rows):
+def test_k_rows_need_k_times_the_noise(epsilon, delta, rows):
     one = budget_of_one_row(epsilon, delta, rows)
     found = noise_multiplier(one.epsilon, one.delta)
     assert found == pytest.approx(rows * noise_multiplier(epsilon, delta), rel=1e-8)
     assert loss_of_rows(GaussianLoss(1 / found), rows).epsilon(delta) <= epsilon
 
 
-def test_the_promise_to_k_rows_is_the_test_of_two_normals_k_steps_apart():
+def test_k_rows_are_normals_k_steps_apart():
     """By the definition, not by the formula: the worst event of N(0, 1) against N(k mu, 1)."""
     epsilon, delta, rows = 1.0, 1e-3, 4
     one = budget_of_one_row(epsilon, delta, rows)
@@ -72,7 +72,7 @@ def test_the_promise_to_k_rows_is_the_test_of_two_normals_k_steps_apart():
     assert worst == pytest.approx(delta, rel=1e-6)
 
 
-def test_a_pure_promise_is_shared_out_evenly():
+def test_a_pure_budget_is_divided_evenly():
     assert budget_of_one_row(1.0, 0.0, 8) == Budget(epsilon=0.125, delta=0.0)
     assert loss_of_rows(PureLoss(0.125), 8) == PureLoss(1.0)
     assert loss_of_rows(PureLoss(0.1, rho=0.01, times=3), 2) == PureLoss(0.2, rho=0.04, times=3)
@@ -86,7 +86,7 @@ def test_one_row_is_what_it_was():
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
-def test_the_card_says_how_many_rows_and_that_more_are_hidden_less(protects):
+def test_the_card_states_the_number_of_rows(protects):
     one = budget_of_one_row(1.0, 1e-5, 5)
     card = BayesCloaking(epsilon=one.epsilon, delta=one.delta, protects=protects).guarantee
     budget = Budget(epsilon=1.0, delta=1e-5)
@@ -118,7 +118,7 @@ def test_ledger_composes_exactly():
 
 
 @pytest.mark.parametrize("more", [1e-4, 1e-8])
-def test_no_more_than_the_limit_is_allowed_but_for_the_rounding_of_sums(more):
+def test_the_limit_is_enforced_up_to_rounding(more):
     ledger = Ledger(limit=Budget(epsilon=1, delta=0.01))
     with pytest.raises(BudgetExceeded):
         ledger.spend([("a little more than all", promise(1 / noise_multiplier(1 + more, 0.01)))])
@@ -141,7 +141,7 @@ def test_limit_refuses_and_records_nothing():
     assert f"would bring the total to epsilon = {rounded_up(total).normalize():f} at delta = 0.01" in sentence
 
 
-def test_what_is_left_can_be_spent_and_no_more():
+def test_the_rest_can_be_spent_exactly():
     ledger = Ledger(limit=Budget(epsilon=1, delta=0.01))
     ledger.spend([("first", promise(1 / noise_multiplier(0.8, 0.01)))])
     rest = promise(1 / noise_multiplier(ledger.epsilon_left(), 0.01))
@@ -157,7 +157,7 @@ def test_generators_of_guarantees_are_counted_once():
     assert len(ledger.entries) == 3
 
 
-def test_releases_that_protect_inputs_and_those_that_do_not_never_mix_by_accident():
+def test_protections_of_inputs_never_mix_by_accident():
     both = promise(0.3, protects="inputs and outputs")
     for first, second in ((both, promise(0.3)), (promise(0.3), both)):
         ledger = Ledger()

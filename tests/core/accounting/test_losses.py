@@ -54,7 +54,7 @@ def hockey_stick(epsilon: float, mu: float, pure: float) -> float:
 @pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize("pure", [0.05, 0.5, 2.0])
 @pytest.mark.parametrize("delta", [1e-6, 0.01])
-def test_total_of_mixed_losses_is_valid_against_the_exact_pair(mu, pure, delta):
+def test_mixed_totals_are_valid_for_exact_pairs(mu, pure, delta):
     epsilon = compose([GaussianLoss(mu), PureLoss(pure)], delta)
     assert hockey_stick(epsilon, mu, pure) <= delta
     assert epsilon <= epsilon_of(1 / mu, delta) + pure + 1e-12
@@ -72,7 +72,7 @@ def test_many_small_pure_losses_beat_the_plain_sum():
     assert compose(many, 1e-5) == pytest.approx(PureLoss(0.01).repeated(500).epsilon(1e-5))
 
 
-def test_approximate_losses_take_their_epsilons_and_deltas_off_the_top():
+def test_approximate_losses_add_epsilons_and_deltas():
     loss, gaussian = ApproximateLoss(0.5, 1e-5), GaussianLoss(0.2)
     assert loss.epsilon(1e-5) == 0.5
     assert loss.epsilon(0.9e-5) == math.inf
@@ -88,7 +88,7 @@ def test_approximate_losses_take_their_epsilons_and_deltas_off_the_top():
 
 @pytest.mark.parametrize("mu", [0.05, 0.5, 2.0, 8.0])
 @pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.01])
-def test_conversion_of_a_gaussian_curve_is_above_the_exact_value_and_near_it(mu, delta):
+def test_converted_gaussian_curves_are_slightly_conservative(mu, delta):
     converted, exact = rdp_epsilon(ORDERS * mu**2 / 2, delta), epsilon_of(1 / mu, delta)
     assert exact <= converted <= 1.25 * exact + 0.05
 
@@ -126,7 +126,7 @@ def test_bounds_are_rounded_to_their_own_side(value, up, down):
 
 @pytest.mark.parametrize("value", [0.1234567, 2.718281828, 1e-7, 99.95001, 442_413.4])
 @pytest.mark.parametrize("digits", [1, 2, 3, 6])
-def test_a_bound_that_is_said_holds(value, digits):
+def test_stated_bounds_are_valid(value, digits):
     assert float(rounded_up(value, digits)) >= value >= float(rounded_down(value, digits))
     assert float(rounded_up(value, digits)) <= value * (1 + 10 ** (1 - digits)) * (1 + 1e-12)
 

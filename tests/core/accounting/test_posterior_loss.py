@@ -51,7 +51,7 @@ def random_settings(size, seed=1):
 @pytest.mark.full
 @pytest.mark.parametrize("sensitivity", ["generic", ONE, "exponential_1d_min"])
 @pytest.mark.parametrize(("bound", "eta"), [("proven", 0.0), ("proven", 0.3), ("published", 0.0)])
-def test_minimum_over_orders_is_that_of_a_fine_grid(sensitivity, bound, eta):
+def test_the_minimum_over_orders_equals_a_grid(sensitivity, bound, eta):
     n, r, sigma, kappa, delta, L = random_settings(300)
     found = posterior_sampling_epsilon(n, r, sigma, kappa, delta, 2.0, L, eta, sensitivity, bound)
     beta = 1 / (1 + np.exp(-np.linspace(-22, 10, 20_001)))[:, None]
@@ -70,7 +70,7 @@ def test_arguments_broadcast():
     assert grid[1, 2] == pytest.approx(posterior_sampling_epsilon(10, 2.0, 2.0, 0.3, 0.1), rel=1e-9)
 
 
-def test_epsilon_falls_with_ridge_scale_noise_and_rises_with_paths():
+def test_epsilon_depends_monotonically_on_each_parameter():
     n, r, sigma, kappa, delta, L = random_settings(500)
 
     def epsilon(**changes):

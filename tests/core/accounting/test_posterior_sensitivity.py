@@ -11,7 +11,7 @@ from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from tests.core.accounting import posterior_adversary as adversary
 
 
-def test_core_variance_is_reached_by_equal_points_and_never_passed():
+def test_equal_points_attain_the_core_variance():
     rng = np.random.default_rng(1)
     for _ in range(200):
         n, q = int(rng.integers(2, 12)), 10 ** rng.uniform(-2, 1)
@@ -61,7 +61,7 @@ def of_two_angles(V, r, n, size):
 
 
 @pytest.mark.full
-def test_centred_bound_is_the_supremum_of_both_bounds_rounded_up():
+def test_the_centred_bound_is_a_rounded_supremum():
     for V, r, n in zip(*random_cores(25, seed=11), strict=True):
         found, grid = sensitivities.centred_sensitivity(V, r, n, 1.0), of_two_angles(V, r, n, 721)
         assert grid <= found * (1 + 1e-12)
@@ -86,7 +86,7 @@ def exact_maximum(V, r, n):
 
 
 @pytest.mark.full
-def test_centred_bound_is_never_below_its_supremum_in_fifty_digits():
+def test_fifty_digits_confirm_the_centred_bound():
     with mpmath.workdps(60):
         golden = [np.array([value]) for value in (1.0, 8.0, 400.0)]
         for V, r, n in zip(*map(np.append, golden, random_cores(40, seed=12)), strict=True):
@@ -95,7 +95,7 @@ def test_centred_bound_is_never_below_its_supremum_in_fifty_digits():
             assert found <= exact * (1 + mpmath.mpf("1e-8"))
 
 
-def test_centred_bound_is_the_least_of_the_generic_ones():
+def test_the_centred_bound_is_the_smallest():
     V, r, n = random_cores(100_000, seed=13)
     centred = sensitivities.centred_sensitivity(V, r, n, 3.0)
     older = np.minimum(
@@ -119,7 +119,7 @@ def random_kernels(rng, count, n):
     return features @ np.swapaxes(features, 1, 2)
 
 
-def test_no_random_kernel_of_2_to_50_records_exceeds_the_centred_bound():
+def test_random_kernels_stay_below_the_centred_bound():
     """Exact shifts of the worst outputs over the bound at the larger of the two variances at hand."""
     rng, worst = np.random.default_rng(21), 0.0
     for n in (2, 3, 4, 5, 7, 10, 15, 22, 33, 50):
@@ -131,7 +131,7 @@ def test_no_random_kernel_of_2_to_50_records_exceeds_the_centred_bound():
     assert 0.9 < worst <= 1 + 1e-9
 
 
-def test_seven_directions_of_57_records_stay_below_the_centred_bound():
+def test_seven_directions_stay_below_the_centred_bound():
     K, y = adversary.seven_directions()
     q = np.array([64.0])
     G, B = (a[0] for a in adversary.reduced(K[None], q))
@@ -144,7 +144,7 @@ def test_seven_directions_of_57_records_stay_below_the_centred_bound():
     assert exact < bound
 
 
-def test_seven_directions_of_57_records_attain_epsilon_3_68_of_5_03():
+def test_seven_directions_attain_epsilon_3_68():
     """Whatever is proven, no less than 3.68 can be: the exact delta of these neighbours, by polar coordinates."""
     K, y = adversary.seven_directions()
     G, B = (a[0] for a in adversary.reduced(K[None], np.array([64.0])))

@@ -57,7 +57,7 @@ def test_curves_by_hand(curve, rates, misses):
 
 @pytest.mark.parametrize("mu", [0.2, 0.7, 1.5, 4.0])
 @pytest.mark.parametrize("delta", [1e-5, 0.01, 0.05])
-def test_budget_of_the_noise_supports_its_curve_from_below(mu, delta):
+def test_budgets_support_the_gaussian_curve_from_below(mu, delta):
     epsilon = epsilon_of(1 / mu, delta)
     assert epsilon > 0
     # tangent where the slope of the curve is -e^epsilon, at threshold mu / 2 + epsilon / mu
@@ -97,7 +97,7 @@ def test_laplace_curve_by_linear_programming(epsilon):
 
 @pytest.mark.parametrize("prior", [0.02, 0.3, 0.5, 0.8, 0.999])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
-def test_success_against_laplace_noise_and_against_a_bare_budget_is_the_best_point_of_the_curve(prior, epsilon):
+def test_best_success_is_a_point_of_the_curve(prior, epsilon):
     rates = np.concatenate([np.geomspace(1e-12, 1, 400_001), [0.0, 0.99 / (1 + math.exp(epsilon)), 0.99]])
     error = prior * laplace_tradeoff(rates, epsilon) + (1 - prior) * rates
     assert laplace_attacker_success(prior, epsilon) == pytest.approx(1 - error.min(), abs=1e-8)
@@ -118,7 +118,7 @@ def test_odds_change_by_the_factor(prior):
 
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
-def test_laplace_noise_reaches_the_pure_limit_in_both_directions(prior, epsilon):
+def test_laplace_noise_reaches_the_pure_limit(prior, epsilon):
     # the largest ratio e^epsilon has mass 1/2 under "in" and e^-epsilon / 2 under "out"; mirrored for the smallest
     limit = pure_beliefs(prior, epsilon)
     mass_high = prior / 2 + (1 - prior) * math.exp(-epsilon) / 2
@@ -155,7 +155,7 @@ def test_gaussian_noise_by_integration_over_its_outcomes(prior, mu, share):
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-def test_delta_alone_may_give_the_whole_fact_away_and_no_more_than_its_share(prior):
+def test_delta_alone_reveals_at_most_its_share(prior):
     f = partial(budget_tradeoff, epsilon=0.5, delta=0.01)
     assert mean_beliefs(prior, 0.9 * prior * 0.01, f).high == 1
     at = mean_beliefs(prior, 0.02, f).high
@@ -172,5 +172,5 @@ def test_the_chance_beyond_epsilon_is_more_than_delta(epsilon, mu):
     assert chance_beyond(epsilon, mu) > delta
 
 
-def test_no_noise_that_tells_nothing_moves_a_belief():
+def test_uninformative_releases_move_no_belief():
     assert np.allclose(mean_beliefs(0.3, 0.1, lambda a: 1 - a), (0.3, 0.3))

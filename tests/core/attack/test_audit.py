@@ -151,7 +151,7 @@ def sums(variant):
     ],
     ids=["LaplaceBinning", "IntegralBinning", "whitened", "paper"],
 )
-def test_bins_and_sums_keep_their_claim_and_half_their_noise_does_not(make_dataset, mechanism, least, most):
+def test_the_audit_refutes_half_the_noise_only(make_dataset, mechanism, least, most):
     data = make_dataset()
     pair = hardest_neighbours(mechanism, data)
     found = audit(mechanism, *pair, data.X, np.random.default_rng(8), TRIALS)
@@ -175,7 +175,7 @@ def test_moved_inputs_do_not_contradict_posterior_sampling(make_dataset, r, sigm
 
 
 @pytest.mark.full
-def test_false_alarms_are_as_rare_as_promised():
+def test_false_alarms_are_rare_as_stated():
     # Gaussian with mu = 1 at delta 0.05; promise 20 %, conservative. Binomial(400, .2): 120 has probability 1e-6
     truth, rng = epsilon_of(1.0, 0.05), np.random.default_rng(6)
     found = [epsilon_lower_bound(rng.normal(1, 1, 2_000), rng.normal(0, 1, 2_000), 0.05, 0.8) for _ in range(400)]
@@ -186,7 +186,7 @@ def test_false_alarms_are_as_rare_as_promised():
 @pytest.mark.full
 @pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("size", [40, 400])
-def test_identical_data_sets_are_seldom_told_apart(confidence, size):
+def test_identical_data_sets_are_seldom_distinguished(confidence, size):
     """The truth is epsilon 0, and any bound above it a false alarm: fails by chance once in 10^6 runs, seeds fixed."""
     rng, runs = np.random.default_rng(14), 1000
     alarms = sum(
@@ -196,7 +196,7 @@ def test_identical_data_sets_are_seldom_told_apart(confidence, size):
 
 
 @pytest.mark.full
-def test_a_score_learnt_on_one_data_set_twice_seldom_tells_it_apart(make_dataset):
+def test_retrained_scores_seldom_succeed_by_chance(make_dataset):
     """The same with releases of a mechanism and a score fitted to others of them; false-alarm rate 1e-6 again."""
     data, runs, rng = make_dataset(), 300, np.random.default_rng(15)
     mechanism = Cloaking(**MODEL)
@@ -212,7 +212,7 @@ def test_a_score_learnt_on_one_data_set_twice_seldom_tells_it_apart(make_dataset
     assert alarms <= binom.isf(1e-6, runs, 0.2)
 
 
-def test_perfect_scores_reach_the_limit_of_the_trials_and_equal_ones_prove_nothing():
+def test_perfect_scores_reach_the_trials_limit():
     # 5,000 of 5,000 against 0: log((tail^(1/n)) / (1 - tail^(1/n)))
     edge = (0.025) ** (1 / 5_000)
     found = epsilon_lower_bound(np.ones(10_000), np.zeros(10_000), 0.0, 0.95)

@@ -44,7 +44,7 @@ def pair():
     return made(rng.normal(size=3), factor), made(rng.normal(size=3), factor)
 
 
-def test_score_is_the_exact_log_likelihood_ratio_and_mu_the_shift_in_the_noise_metric(pair):
+def test_the_score_is_the_exact_likelihood_ratio(pair):
     attack, samples = linear_attack(*pair), np.random.default_rng(2).normal(size=(20, 3))
     shift = pair[0].mean - pair[1].mean
     squared = shift @ np.linalg.solve(pair[0].noise_covariance(), shift)
@@ -131,7 +131,7 @@ def releases(rng, count, shift, rounding):
     return (rng.normal(size=(count, 2)) @ Q[:2]) + shift * Q[2] + rounding * rng.normal(size=(count, 5))
 
 
-def test_it_finds_a_shift_that_noise_does_not_cover_however_small():
+def test_it_finds_any_uncovered_shift():
     rng = np.random.default_rng(1)
     attack = null_space_attack(releases(rng, 1000, 1e-9, 1e-10), releases(rng, 1000, 0.0, 1e-10))
     inside, outside = (attack.score(releases(rng, 1000, shift, 1e-10)) for shift in (1e-9, 0.0))
@@ -186,7 +186,7 @@ def scores(mechanism, table):
 
 
 @pytest.mark.parametrize("epsilon", [1.0, pytest.param(3.0, marks=pytest.mark.full)])
-def test_all_rows_of_a_person_are_hidden_and_row_by_row_they_are_not(table, epsilon):
+def test_rows_of_a_person_are_protected_together(table, epsilon):
     mechanism, rows = BayesCloaking(epsilon=epsilon, delta=1e-3), replace(table, person=None)
     promise = mechanism.guarantee_for(table)
     (inside, outside), mu = scores(mechanism, table)

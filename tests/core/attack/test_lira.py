@@ -51,7 +51,7 @@ def test_the_attack_stays_below_what_the_guarantee_allows(r, sigma, L, epsilon, 
 
 
 @pytest.mark.full
-def test_inputs_as_the_paper_says_leak_more_from_one_path():
+def test_published_inputs_leak_more_from_one_path():
     halves, uniform = (
         attack_posterior_sampling(Shadows(r=2.0, sigma=0.5, inputs=inputs), np.random.default_rng(1)).auc()
         for inputs in ("halves", "uniform")
@@ -61,7 +61,7 @@ def test_inputs_as_the_paper_says_leak_more_from_one_path():
 
 @pytest.mark.parametrize("member", [True, False])
 @pytest.mark.parametrize("inputs", ["halves", "uniform"])
-def test_posterior_is_that_of_the_exact_gp_in_batches(inputs, member, monkeypatch):
+def test_batched_posteriors_equal_the_exact_gp(inputs, member, monkeypatch):
     monkeypatch.setattr("dpgp_core.attack.lira._BATCH", 7)
     shadows = Shadows(r=0.7, sigma=2.0, lengthscale=0.4, inputs=inputs, n=7)
     x = shadows.data(np.random.default_rng(2), 20, member=member)
@@ -74,7 +74,7 @@ def test_posterior_is_that_of_the_exact_gp_in_batches(inputs, member, monkeypatc
 
 
 @pytest.mark.parametrize("n", [2, 9, 10])
-def test_in_is_out_with_one_record_replaced_by_the_target(n):
+def test_neighbours_differ_in_the_target_record(n):
     shadows = Shadows(r=1.0, sigma=1.0, n=n)
     inside, outside = (shadows.data(np.random.default_rng(4), 500, member=member) for member in (True, False))
     assert ((inside != outside).sum(axis=1) == 1).all()
@@ -126,7 +126,7 @@ def test_covariance_alone_leaks_less_but_leaks(L):
 
 
 @pytest.mark.full
-def test_more_paths_leak_more_and_more_ridge_leaks_less():
+def test_paths_leak_more_and_ridge_less():
     def auc(**changes):
         shadows = Shadows(**{"r": 0.5, "sigma": 0.5, "L": 3} | changes)
         return attack_posterior_sampling(shadows, np.random.default_rng(11), 4_000).auc()
@@ -168,7 +168,7 @@ def test_auc_interval_against_the_bootstrap():
     assert (high - low) / (2 * 1.96) == pytest.approx(np.std(areas), rel=0.1)
 
 
-def test_power_is_that_of_the_best_threshold_within_the_rate():
+def test_power_uses_the_best_threshold():
     outside, inside = np.arange(100.0), np.arange(50.0, 150.0)
     roc = Roc.of(inside, outside)
     assert roc.power_at(0.05).value == np.mean(inside > 94)
@@ -186,7 +186,7 @@ def test_power_intervals_cover():
     assert inside >= 380
 
 
-def test_power_interval_is_trivial_when_the_rate_is_out_of_reach():
+def test_power_intervals_are_trivial_without_evidence():
     estimate = Roc.of(np.arange(5.0), np.arange(5.0)).power_at(0.999)
     assert estimate.high == 1
     assert Roc.of(np.arange(5.0), np.arange(5.0)).power_at(1e-6).low == 0

@@ -43,7 +43,7 @@ def squared(one, other):
 
 
 @pytest.mark.parametrize("sides", ["both signs", "0 or more", "above 0"])
-def test_every_neighbour_moves_the_integers_within_what_the_noise_covers(sides):
+def test_neighbours_move_counts_within_the_noise(sides):
     """All pairs of a set of outcomes that has every cell and both infinitely far ends, at each place in turn."""
     purchase = asked(sides)
     values = [*ENDS, *purchase.cells.ends[::3], *(purchase.cells.ends[::5] * 1.5)]
@@ -57,7 +57,7 @@ def test_every_neighbour_moves_the_integers_within_what_the_noise_covers(sides):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_all_rows_of_a_person_move_them_no_further(seed):
+def test_all_rows_of_a_person_stay_within_noise(seed):
     """1, 2, 3, 7 and 50 rows against any number of any others; corners of the hull are reached."""
     rng, purchase = np.random.default_rng(seed), asked(people=True)
     limit = purchase.counts.noise.sensitivity**2
@@ -76,7 +76,7 @@ def test_all_rows_of_a_person_move_them_no_further(seed):
 
 
 @pytest.mark.parametrize("people", [False, True])
-def test_what_is_given_away_is_the_share_and_the_rest_the_rest(people):
+def test_counts_and_rest_divide_the_budget(people):
     """From every integer that noise was added to, counts and stages together, as one person is replaced."""
     data = table(person=np.repeat(np.arange(200), 2) if people else None)
     own = np.arange(400) < (2 if people else 1)
@@ -104,7 +104,7 @@ def test_what_is_given_away_is_the_share_and_the_rest_the_rest(people):
     assert mu == pytest.approx(math.sqrt(0.1) / noise_multiplier(4.0, 1e-5), rel=1e-5)
 
 
-def test_counts_and_rest_are_promised_together_as_the_whole_budget():
+def test_counts_and_rest_together_have_the_budget():
     bought = buy_bounds(table(), 0.01, **BUDGET)
     rest = BayesCloaking(epsilon=bought.rest.epsilon, delta=bought.rest.delta)
     both = bought.together(rest.guarantee)
@@ -118,7 +118,7 @@ def test_counts_and_rest_are_promised_together_as_the_whole_budget():
         bought.together(LaplaceBinning(epsilon=1.0, bins=3).guarantee)
 
 
-def test_real_noise_is_the_operating_systems_and_differs_each_time():
+def test_real_noise_is_fresh_each_time():
     data = table()
     one, other = buy_bounds(data, 0.01, **BUDGET), buy_bounds(data, 0.01, **BUDGET)
     assert (one.counts != other.counts).any()
@@ -130,7 +130,7 @@ def test_real_noise_is_the_operating_systems_and_differs_each_time():
     assert 0.5 <= both.var() / one.purchase.counts.noise_sd**2 <= 1.7
 
 
-def test_numbered_draws_are_those_of_their_generator():
+def test_simulated_counts_follow_their_generator():
     drawn = [buy_bounds(table(), 0.01, **BUDGET, rng=np.random.default_rng(3)) for _ in range(2)]
     np.testing.assert_array_equal(drawn[0].counts, drawn[1].counts)
 
@@ -148,7 +148,7 @@ def test_the_data_set_is_ready_for_the_rest():
     assert bought.clear
 
 
-def test_the_kind_is_heeded_and_declared_bounds_are_never_left():
+def test_bought_bounds_respect_kind_and_declared_bounds():
     amounts = table(y_kind="amount", y_bounds=(0.0, 1e12))
     bought = buy_bounds(amounts, 0.01, **BUDGET)
     assert len(bought.counts) == 49
@@ -193,7 +193,7 @@ def test_both_parts_are_exactly_the_whole(epsilon, delta, share):
     assert purchase.rest.epsilon < epsilon
 
 
-def test_noise_is_for_the_root_of_two_in_integers():
+def test_noise_covers_the_root_of_two():
     for people in (False, True):
         purchase = Purchase(**ASKED, people=people)
         counts = purchase.counts
@@ -203,7 +203,7 @@ def test_noise_is_for_the_root_of_two_in_integers():
         assert counts.noise_sd == pytest.approx(math.sqrt(2) * purchase.multiplier, rel=1e-5)
 
 
-def test_too_few_people_are_told_how_many_are_needed():
+def test_too_few_people_are_refused_with_a_number():
     purchase = Purchase(**ASKED)
     purchase.check(purchase.least)
     few = purchase.least - 1
@@ -211,7 +211,7 @@ def test_too_few_people_are_told_how_many_are_needed():
         purchase.check(few)
 
 
-def test_the_counts_are_promised_to_rows_or_to_people():
+def test_counts_are_guaranteed_to_rows_or_people():
     purchase = Purchase(**ASKED)
     card = purchase.guarantee("one person's weight")
     assert card.loss.mu == pytest.approx(1 / purchase.multiplier)

@@ -36,7 +36,7 @@ def test_an_outcome_lies_in_its_cell(sides):
     assert cells.of(np.array([100.0])) == cells.of(np.array([70.0]))
 
 
-def test_what_is_beyond_goes_to_the_last_cell_and_what_is_small_to_the_first():
+def test_extreme_outcomes_fall_into_the_end_cells():
     both, positive, logs = (RoundCells(unit=1.0, sides=sides) for sides in SIDES)
     y = np.array([0.0, 0.4, 1.0, 1.5, 2.0, 7.0, 1e11, 1e30])
     np.testing.assert_array_equal(both.of(-y), both.count - 1 - both.of(y))  # mirrored
@@ -64,7 +64,7 @@ def test_what_is_beyond_goes_to_the_last_cell_and_what_is_small_to_the_first():
         ("above 0", 0, 47, True),
     ],
 )
-def test_only_the_cells_of_the_largest_outcomes_are_ends_of_the_scale(sides, first, last, ends):
+def test_only_the_largest_cells_end_the_scale(sides, first, last, ends):
     assert RoundCells(unit=1.0, sides=sides).reaches_end(first, last) is ends
 
 
@@ -98,7 +98,7 @@ def bought(shape, n, seed, noise=True):
     ("n", "outside", "wide"),
     [(1000, 0.08, 30), (20_000, 0.02, 4), pytest.param(1_000_000, 0.015, 2.01, marks=pytest.mark.full)],
 )
-def test_few_are_outside_and_bounds_are_of_the_right_size(shape, n, outside, wide):
+def test_few_people_are_outside_tight_bounds(shape, n, outside, wide):
     """Of 20 draws with numbered noise: deterministic. The widest of them counts, in ranges of 99 % of outcomes."""
     for seed in range(20 if n < 10**6 else 3):
         y, low, high = bought(shape, n, seed)
@@ -109,7 +109,7 @@ def test_few_are_outside_and_bounds_are_of_the_right_size(shape, n, outside, wid
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_without_noise_all_but_one_per_cent_are_inside_and_nothing_is_wasted(shape):
+def test_without_noise_one_per_cent_is_outside(shape):
     y, low, high = bought(shape, 100_000, 0, noise=False)
     assert ((y < low) | (y > high)).mean() <= 0.01
     cells = RoundCells(unit=SHAPES[shape][0], sides=SHAPES[shape][1])
@@ -118,7 +118,7 @@ def test_without_noise_all_but_one_per_cent_are_inside_and_nothing_is_wasted(sha
         assert ((y <= cells.ends[cells.ends > low][0]) | (y > high)).mean() > 0.01
 
 
-def test_one_per_cent_far_out_is_left_outside_and_two_are_not():
+def test_one_per_cent_of_outliers_is_excluded():
     cells, n = RoundCells(unit=1.0), 100_000
     for share, high in ((0.008, 20.0), (0.02, 1e9)):
         y = np.concatenate([np.full(n - int(share * n), 15.0), np.full(int(share * n), 0.9e9)])
@@ -126,7 +126,7 @@ def test_one_per_cent_far_out_is_left_outside_and_two_are_not():
         assert cells.interval(*bounding_cells(counts, 10.0, n, cells.ends))[1] == high
 
 
-def test_noise_alone_passes_the_alarm_as_rarely_as_is_said():
+def test_false_alarms_are_as_rare_as_stated():
     """1000 histograms of nobody: at a rate of 1/1000 more than 9 have a chance below 1e-6."""
     rng = np.random.default_rng(0)
     passed = sum(passes_alarm(5 * rng.standard_normal(97), 5.0) for _ in range(1000))
@@ -134,7 +134,7 @@ def test_noise_alone_passes_the_alarm_as_rarely_as_is_said():
     assert FALSE_ALARM == 1e-3
 
 
-def test_people_far_away_must_be_beyond_doubt_and_those_nearby_need_not():
+def test_distant_people_need_stronger_evidence():
     ends, sd = RoundCells(unit=1.0).ends, 10.0
     alone, beside = np.zeros(97), np.zeros(97)
     alone[[70, 90]] = 500, 0.8 * alarm(97) * sd
@@ -145,7 +145,7 @@ def test_people_far_away_must_be_beyond_doubt_and_those_nearby_need_not():
     assert bounding_cells(alone, sd, 500, ends) == (69, 91)
 
 
-def test_gains_and_losses_are_both_seen_where_the_mirror_image_holds_people():
+def test_gains_and_losses_are_both_found():
     ends, sd, counts = RoundCells(unit=1.0).ends, 10.0, np.zeros(97)
     counts[70:74] = 100.0
     counts[23:27] = 0.9 * 10.0  # 1.8 standard deviations together: no proof of losses
@@ -156,7 +156,7 @@ def test_gains_and_losses_are_both_seen_where_the_mirror_image_holds_people():
     assert bounding_cells(counts[48:], sd, 400, positive) == (21, 26)
 
 
-def test_bounds_are_one_cell_wider_only_where_noise_hides_a_hundredth():
+def test_bounds_widen_by_a_cell_only_under_noise():
     ends, counts = RoundCells(unit=1.0).ends, np.zeros(97)
     counts[60:63] = 1e5
     assert bounding_cells(counts, 1.0, 300_000, ends) == (60, 62)
@@ -166,7 +166,7 @@ def test_bounds_are_one_cell_wider_only_where_noise_hides_a_hundredth():
     assert bounding_cells(counts, 2000.0, 200_000, ends) == (0, 96)
 
 
-def test_where_nothing_is_seen_the_likeliest_is_guessed_on_both_sides_of_zero():
+def test_without_evidence_the_likeliest_cell_is_used():
     ends, counts = RoundCells(unit=1.0).ends, np.zeros(97)
     counts[[40, 56]] = 30.0  # 3 standard deviations each, 4.2 together
     assert not passes_alarm(counts, 10.0)
@@ -175,7 +175,7 @@ def test_where_nothing_is_seen_the_likeliest_is_guessed_on_both_sides_of_zero():
     assert bounding_cells(counts, 10.0, 60, ends) == (55, 57)
 
 
-def test_how_many_people_are_needed_follows_from_the_noise_and_is_about_two_hundred_at_epsilon_one():
+def test_the_required_number_of_people_follows_from_noise():
     sd = NOISE
     assert 200 <= least_people(sd, 97) <= 240
     assert least_people(2 * sd, 97) == pytest.approx(2 * least_people(sd, 97), abs=2)

@@ -34,7 +34,7 @@ def test_parameters_go_in_and_out_by_name():
     assert repr(given) == "DPGaussianProcessRegressor(epsilon=1.0, delta=0.01, y_bounds=(0, 2))"
 
 
-def test_outputs_are_a_column_and_refused_without_their_values():
+def test_outputs_may_be_a_column():
     np.testing.assert_array_equal(column_of([[1.0], [2.0]], 2), [1, 2])
     with pytest.raises(ValueError, match="NaN") as refusal:
         column_of([123.25, np.nan], 2)
@@ -59,7 +59,7 @@ def test_any_finite_private_number_is_measured():
         assert np.isfinite(make(protects="inputs and outputs", stages=1).fit(X, y).predict(RECORDS[0])).all()
 
 
-def test_a_table_is_known_by_the_names_of_its_columns():
+def test_a_table_is_known_by_its_column_names():
     rng = np.random.default_rng(0)
     table = Table(rng.uniform(0, 10, (12, 2)), ["age", "weight"])
     assert names_of(table) == ("age", "weight")

@@ -10,7 +10,7 @@ from tests.core.estimator.worlds import RECORDS, make
 X_TEST = np.linspace(-2, 12, 5)[:, None]
 
 
-def test_standard_deviations_are_the_roots_of_the_variances_in_the_unit_of_the_output(either):
+def test_standard_deviations_are_roots_of_variances(either):
     mean, sd = either.predict(X_TEST, return_std=True)
     again, covariance = either.predict(X_TEST, return_cov=True)
     np.testing.assert_allclose(mean, again, rtol=1e-9)
@@ -18,7 +18,7 @@ def test_standard_deviations_are_the_roots_of_the_variances_in_the_unit_of_the_o
     assert np.linalg.eigvalsh(covariance).min() > -1e-9
 
 
-def test_intervals_hold_one_another(either):
+def test_wider_levels_contain_narrower_intervals(either):
     low, high = either.interval(X_TEST, 0.9)
     inner, curve = either.interval(X_TEST, 0.5), either.interval(X_TEST, 0.9, of="function")
     assert low.shape == high.shape == (5,)
@@ -57,7 +57,7 @@ def test_the_score_is_one_minus_the_share_left(fitted):
     assert fitted.score(X_TEST[:1], fitted.predict(X_TEST[:1])) == 1.0
 
 
-def test_many_places_are_predicted_some_at_a_time(fitted, monkeypatch):
+def test_many_test_inputs_are_predicted_in_parts(fitted, monkeypatch):
     mean, (low, high) = fitted.predict(X_TEST), fitted.interval(X_TEST)
     monkeypatch.setattr("dpgp_core.estimator.predicting._ROWS", 2)
     np.testing.assert_allclose(fitted.predict(X_TEST), mean, atol=1e-9)
@@ -80,7 +80,7 @@ def test_quantiles_are_ordered_and_those_of_intervals(precise):
     np.testing.assert_allclose(found[:, [0, 2]], np.stack([low, high], axis=1))
 
 
-def test_scatter_is_what_one_more_person_adds_to_the_curve(precise):
+def test_residual_sd_widens_intervals_for_people(precise):
     widths = [np.subtract(*precise.interval(INSIDE, 0.6827, of)[::-1]) / 2 for of in ("outputs", "function")]
     together = np.sqrt(widths[1] ** 2 + precise.residual_sd(INSIDE) ** 2)
     np.testing.assert_allclose(widths[0], together, rtol=0.1)

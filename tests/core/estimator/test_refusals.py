@@ -63,6 +63,6 @@ def test_bad_input_is_refused_with_these_words(call, words):
 
 
 @pytest.mark.parametrize(("call", "words"), PREDICTING)
-def test_what_cannot_be_predicted_is_refused_with_these_words(fitted, call, words):
+def test_invalid_predictions_are_refused_with_these_words(fitted, call, words):
     with pytest.raises(ValueError, match=words):
         call(fitted)

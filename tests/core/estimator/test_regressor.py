@@ -26,7 +26,7 @@ BOTH = pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 
 
 @BOTH
-def test_fit_promises_measures_and_predicts_what_the_mechanism_does(protects):
+def test_fit_measures_and_predicts_like_the_mechanism(protects):
     """The file that may be published says the same, and goes into a refit."""
     model = make(protects=protects).fit(*RECORDS)
     mechanism = BayesCloaking(epsilon=1.0, delta=0.01, stages=2, gap=0.5, protects=protects)
@@ -88,7 +88,7 @@ def test_a_further_fit_composes_and_says_so():
     assert model.guarantee_ == composed(composed(one, one), half)
 
 
-def test_a_warning_that_is_an_error_stops_the_spending():
+def test_a_warning_turned_into_an_error_stops_spending():
     model = make().fit(*RECORDS)
     before = pickle.dumps(model)
     with warnings.catch_warnings():
@@ -98,7 +98,7 @@ def test_a_warning_that_is_an_error_stops_the_spending():
     assert pickle.dumps(model) == before
 
 
-def test_threads_that_fit_one_estimator_at_once_are_all_counted(monkeypatch):
+def test_concurrent_fits_are_all_counted(monkeypatch):
     """All three have planned before any is counted, and each takes its time to add up."""
     model, met, adding_up = make(random_state=0), threading.Barrier(3), regressor.composed
     plan_for = BayesCloaking.plan_for
@@ -155,7 +155,7 @@ def interrupted_at(step):
 
 @BOTH
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
-def test_a_fit_that_was_interrupted_counts_from_its_first_draw(step, protects):
+def test_an_interrupted_fit_is_counted(step, protects):
     """A further one too, of other inputs, and it leaves what the last one measured."""
     (X, y), model = RECORDS, make(protects=protects)
     with interrupted_at(step), pytest.raises(KeyboardInterrupt):
@@ -176,7 +176,7 @@ def test_a_fit_that_was_interrupted_counts_from_its_first_draw(step, protects):
     np.testing.assert_array_equal(model.predict(X_TEST), before)
 
 
-def test_no_line_at_which_a_fit_is_interrupted_lets_a_draw_go_uncounted(tmp_path, monkeypatch):
+def test_no_interruption_hides_a_measurement(tmp_path, monkeypatch):
     (X, y), drawn, modules = RECORDS, [], [regressor]
     # a tracer may interrupt between the last line of a ``with`` and its exit: the lock is then held for good
     monkeypatch.setattr(regressor, "COUNTING", nullcontext())
@@ -213,7 +213,7 @@ def test_real_fits_differ_and_numbered_ones_are_marked():
         assert model.statistics_ is None
 
 
-def test_a_teaching_draw_marks_all_that_follows():
+def test_simulated_fits_mark_the_guarantee():
     model = make(random_state=0).fit(*RECORDS)
     with pytest.warns(SpentAgain):
         model.set_params(random_state=None).fit(*RECORDS)
@@ -265,7 +265,7 @@ def test_a_rate_from_yes_and_no(protects):
 @pytest.mark.parametrize(
     ("outcome", "y", "nearest"), [("yes/no", 2.0, 1.0), ("count", 1.6, 2.0), ("amount", -3.0, 0.0)]
 )
-def test_an_outcome_that_is_not_of_its_kind_is_the_nearest_that_is(outcome, y, nearest):
+def test_outcomes_move_to_the_nearest_valid_value(outcome, y, nearest):
     bounds = None if outcome == "yes/no" else (0, 9)
     model = {"y_bounds": bounds, "outcome": outcome, "stages": 1, "random_state": 0}
     one, other = (make(**model).fit(RECORDS[0][:2], [1.0, last]).predict(X_TEST) for last in (y, nearest))
@@ -280,7 +280,7 @@ def repeated(people=80, rows=3):
 
 
 @BOTH
-def test_groups_are_people_and_the_promise_is_to_them(protects):
+def test_groups_protect_people(protects):
     X, y, groups = repeated()
     model = DPGaussianProcessRegressor(20.0, 1e-3, (0, 1), (0, 1), protects=protects, random_state=0)
     model.fit(X, y, groups)
@@ -289,7 +289,7 @@ def test_groups_are_people_and_the_promise_is_to_them(protects):
     assert abs(model.predict([[0.2], [0.8]]) - [0.2, 0.8]).max() < 0.1
 
 
-def test_one_estimator_keeps_one_kind_of_promise():
+def test_one_estimator_has_one_kind_of_guarantee():
     model = make(stages=1).fit(*RECORDS)
     with pytest.raises(ValueError, match="cannot be covered by the same guarantee"):
         model.set_params(protects="inputs and outputs").fit(*RECORDS)
@@ -302,7 +302,7 @@ def test_one_estimator_keeps_one_kind_of_promise():
     assert model.guarantee_.releases == 1
 
 
-def test_rows_outside_the_box_are_not_spoken_of_where_inputs_are_private():
+def test_private_inputs_outside_the_box_are_not_mentioned():
     X = np.where(np.arange(30)[:, None] == 4, 777.0, RECORDS[0])
     make(protects="inputs and outputs", stages=1).fit(X, RECORDS[1])
     with pytest.raises(ValueError, match="1 of 30 rows of X lie outside"):
@@ -311,7 +311,7 @@ def test_rows_outside_the_box_are_not_spoken_of_where_inputs_are_private():
 
 @pytest.mark.full_for("outputs")
 @BOTH
-def test_a_column_may_hold_levels(protects):
+def test_a_column_may_contain_categories(protects):
     rng = np.random.default_rng(0)
     X = np.stack([rng.uniform(0, 10, 400), rng.integers(0, 2, 400).astype(float)], axis=1)
     y = 50 + 3 * X[:, 0] + 20 * X[:, 1] + rng.normal(0, 3, 400)

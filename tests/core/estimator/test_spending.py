@@ -28,7 +28,7 @@ def test_two_fits_compose_exactly():
     assert twice.budget.epsilon == pytest.approx(ONE.repeated(2).budget.epsilon, rel=1e-9)
 
 
-def test_fits_of_people_are_of_the_same_people_and_not_of_one_row_each():
+def test_fits_of_people_and_rows_do_not_mix():
     first, second = (replace(each, rows=None) for each in (ONE, OTHER))
     both = spending.composed(first, second)
     assert both.rows is None
@@ -39,7 +39,7 @@ def test_fits_of_people_are_of_the_same_people_and_not_of_one_row_each():
 # ---- Copies of an estimator, as a search makes them, spend with every fit, and say so once with the sum.
 
 
-def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once():
+def test_copies_count_every_fit_and_warn_once():
     model = make(stages=1)
     copies = [model.__sklearn_clone__().set_params(epsilon=epsilon) for epsilon in (0.5, 1.0, 2.0)]
     copies[0].fit(*RECORDS)
@@ -53,7 +53,7 @@ def test_every_fit_of_a_copy_counts_and_the_sum_is_said_once():
     assert copies[0].spent_by_copies() == model.spent_by_copies()
 
 
-def test_the_sum_of_copies_is_at_the_largest_delta_of_them():
+def test_copies_are_summed_at_their_largest_delta():
     model = make()
     copies = vars(model.__sklearn_clone__())["_copies"]
     copies.count(ONE)
@@ -62,7 +62,7 @@ def test_the_sum_of_copies_is_at_the_largest_delta_of_them():
     assert model.spent_by_copies() == (compose([ONE.loss, OTHER.loss], 0.01), 0.01)
 
 
-def test_the_first_estimator_counts_too_whether_it_is_fitted_before_or_after_its_copies():
+def test_the_original_counts_among_its_copies():
     for first_is_fitted_first in (True, False):
         model = make(stages=1)
         copy = None if first_is_fitted_first else model.__sklearn_clone__().fit(*RECORDS)
@@ -75,7 +75,7 @@ def test_the_first_estimator_counts_too_whether_it_is_fitted_before_or_after_its
         assert model.spent_by_copies() == copy.spent_by_copies() == both
 
 
-def test_numbered_draws_count_nothing_and_an_estimator_without_copies_warns_of_itself_alone():
+def test_simulated_fits_of_copies_count_nothing():
     model = make(stages=1, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -17,7 +17,7 @@ def boxes(x_box, dim):
     return [each.box for each in columns_of_X(NAMES[:dim], x_box, None)]
 
 
-def test_one_pair_serves_all_columns_and_levels_are_declared_for_every_one():
+def test_one_pair_serves_all_columns():
     assert boxes((0, 2), 3) == [(0.0, 2.0)] * 3
     assert boxes([(0, 2), (1, 5)], 2) == [(0.0, 2.0), (1.0, 5.0)]
     assert boxes(("2024-01-01", "2024-12-31"), 1) == [(0.0, 365.0)]
@@ -38,7 +38,7 @@ def test_the_grid_is_spread_over_the_box(dim, places):
         assert (shares < 0.34).all()
 
 
-def test_the_grid_has_each_level():
+def test_the_grid_has_each_category():
     grid = grid_of(columns_of_X(("group", "x"), (0.0, 1.0), (("a", "b", "c"), None)))
     assert grid.shape == (3 * 65, 2)
     for level in range(3):
@@ -66,12 +66,12 @@ def numbers_of(table, box, levels, order=None):
     return numbers_by(table, columns_of_X([f"x{d}" for d in range(table.shape[1])], box, levels, order))
 
 
-def test_categories_are_numbers_of_their_levels_and_dates_are_days():
+def test_categories_become_indices_and_dates_days():
     found = numbers_of(TABLE, BOX, LEVELS)
     np.testing.assert_array_equal(found, [[20, 0, 0], [30, 1, 31], [40, 0, 365]])
 
 
-def test_a_table_is_fitted_and_asked_as_it_is():
+def test_a_pandas_table_is_fitted_and_predicted():
     table = pd.concat([TABLE] * 10, ignore_index=True)
     model = make(x_box=BOX, x_levels=LEVELS, random_state=0).fit(table, pd.DataFrame({"y": np.ones(30)}))
     assert model.predict(TABLE).shape == (3,)
@@ -81,7 +81,7 @@ def test_a_table_is_fitted_and_asked_as_it_is():
         make(x_box=BOX, x_levels=LEVELS, random_state=0).fit(missing, np.ones(30))
 
 
-def test_dates_may_be_texts_in_a_declared_order_times_of_a_zone_or_an_array():
+def test_dates_may_have_several_types():
     zoned = pd.DataFrame({"day": TABLE["day"].dt.tz_localize("Europe/Berlin")})
     np.testing.assert_array_equal(numbers_of(zoned, DAYS, None), [[0], [31], [365]])  # of the clock on the wall
     texts = pd.DataFrame({"day": ["1/01/2024", "01.02.2024", None]})
@@ -91,7 +91,7 @@ def test_dates_may_be_texts_in_a_declared_order_times_of_a_zone_or_an_array():
         numbers_of(texts, DAYS, None)
 
 
-def test_a_missing_category_is_no_level_not_even_other():
+def test_a_missing_category_is_not_other():
     missing = TABLE[["age", "sex"]].assign(sex=["w", None, np.nan])
     found = numbers_of(missing, [(0, 100)], [None, ["w", "other"]])
     np.testing.assert_array_equal(found, [[20, 0], [30, np.nan], [40, np.nan]])
@@ -109,7 +109,7 @@ def test_outcomes_may_be_words_for_yes_and_no(kind):
         model.fit(X, kind(["yes", "no", "invalid"] * 10))
 
 
-def test_texts_that_are_no_numbers_and_no_level_are_counted_and_not_shown():
+def test_invalid_texts_are_counted_and_not_shown():
     X, ones = np.linspace(1, 99, 30)[:, None], np.ones(3)
     wrong_levels = make(x_box=BOX, x_levels=[None, ["m", "secret"], None])
     no_levels, missing = make(x_box=(0, 100)), "y must be finite, and holds NaN, a missing value, 10 times; leave out"

@@ -52,7 +52,7 @@ def test_closed_form_equals_refits(kernel, noise_variance, layout):
 @pytest.mark.parametrize("objective", ["trace", "logdet"])
 @pytest.mark.parametrize("rank_tolerance", [1e-7, 0.3])
 @pytest.mark.parametrize("layout", ["shuffled", "monte carlo"])
-def test_plan_is_what_the_release_of_each_fold_does(objective, rank_tolerance, layout):
+def test_the_plan_equals_the_release_of_each_fold(objective, rank_tolerance, layout):
     rng = np.random.default_rng(4)
     X, y, folds = rng.uniform(size=(40, 1)), rng.normal(size=40), many_folds(40)[layout]
     kernel = EQ(lengthscale=0.2)
@@ -89,7 +89,7 @@ def test_a_sweep_is_the_errors_at_every_epsilon(here):
 
 
 @pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_a_sweep_gives_the_same_numbers_wherever_its_folds_are_computed(here, kind):
+def test_a_sweep_is_equal_in_every_process(here, kind):
     mechanism, found = here
     with kind(2) as executor:
         there = sweep(mechanism, TOY, FOLDS, EPSILONS, 7, 11, executor)
@@ -97,12 +97,12 @@ def test_a_sweep_gives_the_same_numbers_wherever_its_folds_are_computed(here, ki
     np.testing.assert_allclose(found.half_width, there.half_width, rtol=1e-10, atol=0)
 
 
-def test_a_bad_epsilon_of_a_sweep_is_named_from_a_worker_too():
+def test_workers_name_a_bad_epsilon():
     with ThreadPoolExecutor(2) as executor, pytest.raises(ValueError, match="epsilon must be a finite number above 0"):
         sweep(CLOAKING, TOY, FOLDS, (1.0, -1.0), 3, 1, executor)
 
 
-def test_a_sweep_tells_how_far_it_is():
+def test_a_sweep_reports_its_progress():
     here, there = [], []
     sweep(CLOAKING, TOY, FOLDS, (0.5, 3.0), 2, 1, progress=here.append)
     np.testing.assert_allclose(here, np.arange(1, 9) / 8)
@@ -111,7 +111,7 @@ def test_a_sweep_tells_how_far_it_is():
     np.testing.assert_allclose(there, np.arange(1, 5) / 4)
 
 
-def test_expected_squared_error_is_bias_plus_noise_over_all_folds():
+def test_expected_squared_error_is_bias_plus_noise():
     held = hold_out(CLOAKING, TOY, FOLDS)
     bias, sd = [], []
     for fold in held:
@@ -162,7 +162,7 @@ def test_same_seed_makes_error_smooth_in_epsilon():
     assert abs(errors[1] - errors[0]) < 1e-3 * errors[0]
 
 
-def test_a_fold_keeps_the_public_description_and_its_own_labels(hexes):
+def test_a_fold_keeps_its_public_description(hexes):
     part = hexes.subset(np.array([5, 2]))
     np.testing.assert_array_equal(part.X, hexes.X[[5, 2]])
     assert part.y_bounds == hexes.y_bounds

@@ -40,7 +40,7 @@ def test_coverage_counts_truths_inside_the_interval():
     assert coverage(np.zeros(5), np.full(5, 4.0), truth, 0.95) == pytest.approx(3 / 5)
 
 
-def test_interval_score_is_width_and_twenty_or_forty_times_what_lies_outside():
+def test_the_interval_score_is_width_plus_penalty():
     low, high, truth = np.array([0.0, 0.0, 0.0]), np.array([2.0, 2.0, 2.0]), np.array([1.0, 2.5, -1.0])
     np.testing.assert_allclose(interval_score(low, high, truth, 0.95), [2.0, 22.0, 42.0])
     np.testing.assert_allclose(interval_score(low, high, truth, 0.9), [2.0, 12.0, 22.0])
@@ -81,7 +81,7 @@ def _dense(data, X_test, people):
 
 
 @pytest.mark.parametrize(("name", "rough"), [("toy", False), ("jagged", True)])
-def test_it_is_the_mixture_of_dense_gaussian_processes_with_rough_ones_where_these_predict_better(name, rough, request):
+def test_without_privacy_equals_dense_gaussian_processes(name, rough, request):
     data = request.getfixturevalue(name)
     X_test = np.linspace(*data.x_box[0], 7)[:, None]
     smooth, rougher = (_dense(data, X_test, people) for people in (0, data.n))
@@ -91,7 +91,7 @@ def test_it_is_the_mixture_of_dense_gaussian_processes_with_rough_ones_where_the
 
 
 @pytest.mark.full
-def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below():
+def test_bayes_cloaking_approaches_the_error_without_privacy():
     """With fewer than these hundred records, the outcomes that are left out decide which of the two errs less."""
     toy = datasets.load("toy_1d")
     folds = k_folds(toy.n, 5, np.random.default_rng(0))
@@ -103,7 +103,7 @@ def test_bayes_cloaking_comes_near_it_as_epsilon_grows_and_not_below():
     assert errors.mean() > plain - 2 * errors.std(ddof=1) / np.sqrt(len(errors))
 
 
-def test_a_declared_model_that_does_better_counts_and_a_worse_one_does_not(toy):
+def test_a_better_declared_model_is_used(toy):
     folds = k_folds(toy.n, 2, np.random.default_rng(0))
     alone = error_without_privacy(toy, folds)
     assert error_without_privacy(toy, folds, [(EQ(lengthscale=100.0), 1.0)]) == alone
@@ -122,12 +122,12 @@ def test_a_declared_model_that_does_better_counts_and_a_worse_one_does_not(toy):
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (0.5, 4.0), (-30.0, 30.0)])
-def test_the_mean_of_a_clipped_normal_is_the_closed_form(low, high):
+def test_a_clipped_normals_mean_is_closed_form(low, high):
     exact = clipped(np.array(0.7), np.array(2.0), np.array(low), np.array(high)).mean
     assert mean_of_clipped(norm(0.7, 2.0**0.5).sf, low, high) == pytest.approx(float(exact), abs=1e-6)
 
 
-def test_a_yes_or_no_within_the_interval_keeps_its_mean_and_is_pressed_by_a_narrow_one():
+def test_clipping_yes_no_outcomes_biases_their_mean():
     def above(x):
         return np.where(x < 0, 1.0, np.where(x < 1, 0.3, 0.0))
 
@@ -135,7 +135,7 @@ def test_a_yes_or_no_within_the_interval_keeps_its_mean_and_is_pressed_by_a_narr
     assert mean_of_clipped(above, 0.2, 0.8) == pytest.approx(0.3 * 0.8 + 0.7 * 0.2, abs=1e-4)
 
 
-def test_skewed_outcomes_are_pulled_down_and_noise_is_as_wide_as_the_interval():
+def test_narrow_clipping_biases_skewed_outcomes():
     wages = lognorm(0.6, scale=30.0)
     narrow, wide = (clip_error(wages.sf, wages.mean(), 0.0, top, n=100, noise_multiplier=4.0) for top in (40.0, 1e3))
     assert narrow.bias < -5 < -0.01 < wide.bias <= 1e-3

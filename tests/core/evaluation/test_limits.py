@@ -77,7 +77,7 @@ def test_kung_at_four_budgets():
     np.testing.assert_allclose(cm, [9.54, 7.22, 4.83, 3.56], atol=0.02)
 
 
-def test_least_error_is_the_posterior_variance_averaged_over_the_mixture():
+def test_least_error_averages_the_posterior_variances():
     X, X_test = np.linspace(0, 4, 9)[:, None], np.array([[0.3], [2.2], [5.0]])
     models = [
         Model(kernel=EQ(variance=2.0, lengthscale=0.7), noise_variance=0.5, weight=3.0),
@@ -99,14 +99,14 @@ T = (RANGE / MU) ** 2
 
 
 @pytest.mark.parametrize("places", [[5.0], [1.0, 4.0, 9.0], [4.0, 4.0, 4.5]], ids=str)
-def test_places_together_keep_the_budget_and_use_all_of_it(places):
+def test_local_sums_use_the_whole_budget(places):
     B = local_sums(X, np.array(places)[:, None], 1.5)
     assert B.shape == (len(places), len(X))
     assert (B**2).sum(axis=0).max() == pytest.approx(1)
     assert abs(X[B[0].argmax(), 0] - places[0]) == np.abs(X[:, 0] - places[0]).min()
 
 
-def test_the_posterior_of_sums_is_the_conditional_of_the_joint_normal():
+def test_the_posterior_equals_the_conditional_normal():
     B = local_sums(X, np.array([[2.0], [6.0]]), 1.0)
     joint = np.block([[KERNEL(X, X) + NOISE * np.eye(40), KERNEL(X, GRID)], [KERNEL(GRID, X), KERNEL(GRID, GRID)]])
     A = np.block([[B, np.zeros((2, 31))], [np.zeros((31, 40)), np.eye(31)]])
@@ -149,7 +149,7 @@ def simulated(epsilon, worlds=30, seed=3, half_range=HALF):
 
 @pytest.mark.full_for("2.0")
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
-def test_no_limit_is_passed_that_holds_for_all(epsilon):
+def test_no_mechanism_is_below_the_lower_bound(epsilon):
     found, mu = simulated(epsilon), 1 / noise_multiplier(epsilon, 0.01)
     least = limits(SMOOTH, LITTLE, LINE, LINE, mu=mu, output_range=2 * HALF)
     assert found.rmse - 5 * found.standard_error > least.any
@@ -157,14 +157,14 @@ def test_no_limit_is_passed_that_holds_for_all(epsilon):
 
 
 @pytest.mark.full
-def test_with_next_to_no_noise_and_wide_bounds_the_posterior_mean_is_reached():
+def test_without_noise_the_posterior_mean_is_attained():
     found = simulated(200.0, worlds=60, half_range=3.0)
     least = limits(SMOOTH, LITTLE, LINE, LINE, mu=1.0, output_range=2 * HALF).without_privacy
     assert found.rmse == pytest.approx(least, rel=0.25)
 
 
 @pytest.mark.full
-def test_two_standard_errors_hold_the_mean_of_many_worlds():
+def test_two_standard_errors_cover_the_mean():
     """Of 100 simulations of 40 worlds each, nearly all are within two standard errors of what they all estimate.
 
     With the right standard error each is with probability .9 or more (squares of few worlds are skewed). The spread of

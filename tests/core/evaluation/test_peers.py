@@ -29,7 +29,7 @@ def corners(data):
 
 @pytest.mark.parametrize("data", [TOY, PLANE], ids=["one input", "two inputs"])
 @pytest.mark.parametrize("peer", EVERY, ids=lambda peer: peer.title)
-def test_a_replaced_record_moves_all_sums_by_at_most_one(peer, data):
+def test_a_replaced_record_moves_sums_by_one(peer, data):
     places, outputs = corners(data)
     tables = [peer.sums(replaced(data, 3, x, y)) for x in places for y in outputs]
     tables += [peer.sums(replaced(data, 3, x, data.y[3])) for x in np.array(data.x_box)[:, :1].T + 1e6]
@@ -40,7 +40,7 @@ def test_a_replaced_record_moves_all_sums_by_at_most_one(peer, data):
 
 
 @pytest.mark.parametrize("degree", [1, 3])
-def test_each_part_of_a_polynomials_sums_moves_by_at_most_its_third(degree):
+def test_each_part_moves_by_at_most_a_third(degree):
     places, outputs = corners(TOY)
     tables = [Polynomial(degree).sums(replaced(TOY, 0, x, y)) for x in places for y in outputs]
     triangle = (degree + 1) * (degree + 2) // 2
@@ -50,7 +50,7 @@ def test_each_part_of_a_polynomials_sums_moves_by_at_most_its_third(degree):
 
 
 @pytest.mark.parametrize(("data", "degree"), [(TOY, 3), (PLANE, 2)], ids=["one input", "two inputs"])
-def test_without_noise_a_polynomial_is_least_squares_of_all_products(data, degree):
+def test_a_noiseless_polynomial_is_least_squares(data, degree):
     powers = [p for p in product(range(degree + 1), repeat=data.X.shape[1]) if sum(p) <= degree]
     products = np.stack([(data.X**p).prod(axis=1) for p in powers], axis=1)
     expected = products @ np.linalg.lstsq(products, data.clipped_y, rcond=None)[0]
@@ -59,7 +59,7 @@ def test_without_noise_a_polynomial_is_least_squares_of_all_products(data, degre
     np.testing.assert_allclose(found, np.clip(expected, *data.y_bounds), rtol=1e-4)
 
 
-def test_without_noise_bins_are_their_means_and_empty_ones_the_midpoint():
+def test_noiseless_bins_are_means_or_the_midpoint():
     (low, high), peer = TOY.x_box[0], BinnedMeans(9)
     edges = np.linspace(low, high, 10)
     where = np.clip(np.digitize(TOY.X[:, 0], edges) - 1, 0, 8)
@@ -79,7 +79,7 @@ def test_heavy_noise_stays_within_the_bounds(peer):
     assert np.isfinite(curves).all()
 
 
-def test_held_out_errors_are_of_records_not_trained_on():
+def test_held_out_records_are_not_trained_on():
     peer = BinnedMeans(3)
     errors = held_out(peer, TOY, FOLDS, QUIET, 2, 1)
     missed = []
@@ -89,11 +89,11 @@ def test_held_out_errors_are_of_records_not_trained_on():
     np.testing.assert_allclose(errors, rmse(np.concatenate(missed), np.zeros(1)), rtol=1e-6)
 
 
-def test_hindsight_takes_the_least_error():
+def test_the_oracle_takes_the_least_error():
     polynomials, _ = settings(1)
     _, errors = best_by_oracle(polynomials, TOY, FOLDS, 0.5, 20, 1)
     assert errors.mean() == min(held_out(p, TOY, FOLDS, 0.5, 20, 1).mean() for p in polynomials)
 
 
-def test_settings_of_two_inputs_have_at_most_a_thousand_bins():
+def test_two_inputs_have_at_most_1000_bins():
     assert max(peer.per_side for peer in settings(2)[1]) ** 2 <= 1000 < 32**2

@@ -43,7 +43,7 @@ def brute_force(targets, lengthscale, r, scale):
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.2])
-def test_search_finds_the_brute_force_optimum_of_a_small_grid_and_no_worse_within_a_budget(targets, threshold):
+def test_the_search_finds_the_grid_optimum(targets, threshold):
     targets = replace(targets, threshold=threshold)
     found = search(targets, price, space=SPACE, rounds=0)[0]
     losses = [brute_force(targets, *point) for point in GRID]
@@ -94,7 +94,7 @@ def test_hall_search_finds_the_brute_force_optimum(targets):
     assert (found.scale, found.epsilon) == (pytest.approx(c), 4.0)
 
 
-def test_hall_at_zero_does_not_depend_on_r_and_improves_with_the_budget(targets):
+def test_halls_release_improves_with_the_budget(targets):
     seen = []
     loose, tight = search_hall(targets, (10.0, 1.0), DELTA, SPACE, progress=seen.append)
     assert loose.bce < tight.bce
@@ -147,7 +147,7 @@ def test_settings_stay_within_the_space():
     assert (outside.r, outside.scale) == pytest.approx((0.5, 0.05))
 
 
-def test_ties_go_to_the_first_even_if_later_ones_are_done_before():
+def test_ties_go_to_the_first_candidate():
     last = Event()
 
     def flat(lengthscale, r, scale):

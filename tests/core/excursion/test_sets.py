@@ -63,7 +63,7 @@ def test_cutoff_is_the_best_by_brute_force():
     assert iou(p >= cutoff, truth).mean() == best
 
 
-def test_among_equal_cutoffs_the_one_nearest_to_half_wins():
+def test_equal_cutoffs_prefer_one_half():
     assert choose_cutoff(np.array([[0.0, 1.0]]), np.array([[False, True]])) == pytest.approx(0.5)
 
 
@@ -120,7 +120,7 @@ def test_variance_stays_positive_where_rounding_would_not():
     assert (variance > 0).all()
 
 
-def test_posterior_paths_have_the_posterior_mean_and_scaled_covariance(targets):
+def test_posterior_paths_have_posterior_mean_and_covariance(targets):
     ridge, scale = 0.3, 0.7
     paths = posterior_paths(KERNEL, targets, ridge, scale, DRAWS, np.random.default_rng(1))
     assert paths.shape == (2, DRAWS, 6)
@@ -129,7 +129,7 @@ def test_posterior_paths_have_the_posterior_mean_and_scaled_covariance(targets):
         assert_moments(draws, mean, scale**2 * covariance)
 
 
-def test_hall_paths_have_the_kernel_sum_and_scaled_prior(targets):
+def test_hall_paths_have_kernel_sum_and_prior(targets):
     ridge, noise = 2.0, 1.5
     paths = hall_paths(KERNEL, targets, ridge, noise, DRAWS, np.random.default_rng(2))
     for draws, X, y in zip(paths, targets.X, targets.y, strict=True):

@@ -33,7 +33,7 @@ def test_heights_are_moved_as_little_as_possible():
     assert spread([3.0], 2.0, 0.0, 10.0) == [3]
 
 
-def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():
+def test_names_at_line_ends_do_not_overlap():
     ax = axes()
     ax.set_ylim(0, 1)
     for at in range(8):
@@ -47,7 +47,7 @@ def test_names_at_the_ends_of_lines_do_not_lie_on_each_other():
     assert all(ax.bbox.y0 - box.height <= box.y0 <= ax.bbox.y1 for box in boxes)
 
 
-def test_notes_move_down_where_they_would_lie_on_another():
+def test_overlapping_notes_move_down():
     ax = axes()
     place = {"xycoords": "axes fraction", "textcoords": "offset points"}
     for words in ("painting everything", "Bayes cloaking", "without privacy"):
@@ -58,7 +58,7 @@ def test_notes_move_down_where_they_would_lie_on_another():
     assert all(each.get_visible() for each in ax.texts)
 
 
-def test_names_on_a_map_are_left_out_where_there_is_no_room_the_last_ones_first():
+def test_map_names_without_room_are_left_out():
     ax = axes()
     names = [("a large district", 0.5, 0.5), ("a small one", 0.52, 0.5), ("far away", 0.5, 0.9)]
     draw_cells(ax, [SQUARE], np.ones((1, 4)), names=names)

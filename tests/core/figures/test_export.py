@@ -29,7 +29,7 @@ def texts_of(svg):
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])
-def test_a_picture_is_the_same_file_whenever_it_is_made(kind):
+def test_the_same_picture_is_the_same_file(kind):
     words = ExportText(title="Found", foot=("Source",), link="https://a.org/b?c=1", stamp=export.STAMP)
     first = written(words, drawing(curve), SHAPES[0], kind)
     with matplotlib.rc_context({"svg.hashsalt": "another", "font.size": 31, "text.parse_math": True}):
@@ -63,7 +63,7 @@ def test_text_cannot_inject_into_a_picture():
     assert b"<!--" not in nasty
 
 
-def test_a_picture_stands_by_itself_and_tells_a_reader_what_it_is():
+def test_a_picture_is_complete_and_has_a_description():
     words = ExportText(
         title="Found", subtitle="ε = 1", captions=("A line.",), foot=("Promise.",), link="https://a.org/b?c=1"
     )
@@ -95,11 +95,11 @@ def test_a_picture_stands_by_itself_and_tells_a_reader_what_it_is():
         ("", ""),
     ],
 )
-def test_a_link_is_printed_short_and_never_names_this_machine(link, shown):
+def test_short_links_never_name_this_machine(link, shown):
     assert short_link(link) == shown
 
 
-def test_all_words_are_inside_the_picture_however_long_they_are():
+def test_long_words_stay_inside_the_picture():
     long = "word " * 60 + "x" * 400
     words = ExportText(title=long, subtitle=long, captions=(long,), foot=(long,), link="https://a.org/" + "b" * 500)
     for shape in SHAPES:
@@ -122,7 +122,7 @@ def test_the_stamp_runs_across_three_times():
     assert export.STAMP not in texts_of(written(ExportText(title="Found"), drawing(curve)))
 
 
-def test_labels_of_panels_and_their_legend_do_not_lie_on_each_other():
+def test_panel_labels_and_legend_do_not_overlap():
     axes = []
 
     def drawn(ax):
@@ -136,7 +136,7 @@ def test_labels_of_panels_and_their_legend_do_not_lie_on_each_other():
         assert not any(box.overlaps(other) for other in boxes[:at])
 
 
-def test_a_drawing_for_a_page_has_no_background_and_the_ink_of_the_page():
+def test_inline_drawings_have_no_background():
     svg = inline(drawing(curve), 600, 300, title="A <curve>", ink="#e8e8e8")
     root = ElementTree.fromstring(svg)
     assert root.find(f"{SVG}title").text == "A <curve>"

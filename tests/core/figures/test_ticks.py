@@ -42,7 +42,7 @@ def test_numbers_are_round_and_years_and_counts_whole():
     assert not are_years("year", "", (0.0, 2000.0))
 
 
-def test_dates_are_told_from_their_unit():
+def test_dates_are_recognised_by_their_unit():
     assert dates_of("days since 2019-03-15") == Dates(name="input", first="2019-03-15")
     assert dates_of("years") is None
     assert dates_of("days since 2019-13-15") is None

@@ -16,7 +16,7 @@ BOX = ((0.0, 10.0), (-1.0, 1.0))
 
 
 @pytest.mark.parametrize("count", [1, 3, 7, 10, 30, 49, 1000])
-def test_edges_belong_to_the_bin_above_and_the_last_to_the_last(count):
+def test_edges_belong_to_the_upper_bin(count):
     grid = Grid(box=((-74.0171, -73.9299),), bins=count)  # edges that no binary number hits
     edges = grid.edges(0)
     np.testing.assert_array_equal(grid.index(edges[:-1, None]), np.arange(count))

@@ -27,7 +27,7 @@ def problem():
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
 @pytest.mark.parametrize("m", [1, 5])
-def test_inducing_matrix_is_the_posterior_under_the_fitc_prior(kernel, m, problem):
+def test_inducing_matrix_is_the_fitc_posterior(kernel, m, problem):
     X, X_test, Z = problem
     Z = Z[:m]
     k = kernel(variance=1.5, lengthscale=(0.7, 2.0))
@@ -38,7 +38,7 @@ def test_inducing_matrix_is_the_posterior_under_the_fitc_prior(kernel, m, proble
     np.testing.assert_allclose(inducing_matrix(k, X, X_test, Z, 0.2), dense, rtol=1e-7, atol=1e-10)
 
 
-def test_on_the_census_with_all_inputs_it_is_the_exact_gp(kung_data, kung_model):
+def test_all_inputs_as_inducing_give_the_exact_gp(kung_data, kung_model):
     # K_uu of 287 ages, some repeated, is singular to rounding: only the jitter of 2e-10 holds it up. Outside the
     # data, where C extrapolates by cancellation, that is worth 1e-6
     X_test = np.linspace(-20, 110, 14)[:, None]
@@ -58,7 +58,7 @@ def test_centres_of_separate_clusters_are_found():
         np.testing.assert_allclose(choose_inducing(X, 4, np.random.default_rng(seed)), expected, rtol=1e-12)
 
 
-def test_centres_are_sorted_and_a_fixed_point_of_lloyds_step(kung_data):
+def test_centres_are_a_fixed_point_of_lloyd(kung_data):
     X = kung_data.X
     Z = choose_inducing(X, 4, np.random.default_rng(0))
     np.testing.assert_array_equal(Z, choose_inducing(X, 4, np.random.default_rng(0)))
@@ -85,7 +85,7 @@ def test_repeated_inputs_and_empty_clusters_raise_no_warning(m):
             assert len(np.unique(Z, axis=0)) == m
 
 
-def test_if_every_run_loses_a_cluster_inputs_themselves_are_taken(problem, monkeypatch):
+def test_lost_clusters_fall_back_to_the_inputs(problem, monkeypatch):
     X, _, _ = problem
     monkeypatch.setattr("dpgp_core.gp.inducing._kmeans", lambda *_: None)
     Z = choose_inducing(X, 4, np.random.default_rng(0))
@@ -117,7 +117,7 @@ def test_blocks_do_not_matter_and_are_read_once(problem):
     assert [len(block) for block, _ in row_blocks(X, y, 7)] == [7] * 4 + [2]
 
 
-def test_whitened_features_are_no_longer_than_the_prior_sd():
+def test_whitened_features_are_within_the_prior_sd():
     rng = np.random.default_rng(1)
     Z = rng.uniform(0, 1, (30, 2))  # nearly singular K_ZZ
     kernel = EQ(variance=2.5, lengthscale=3.0)

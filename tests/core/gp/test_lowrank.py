@@ -34,7 +34,7 @@ def run(n, kernel, **choice):
         (inference.EXACT_ALWAYS + 1, Matern12(lengthscale=0.1), "exact"),  # of nearly full rank
     ],
 )
-def test_auto_goes_by_the_number_of_records_and_the_spectrum(n, kernel, expected):
+def test_auto_depends_on_records_and_spectrum(n, kernel, expected):
     C, how = run(n, kernel)
     assert how.method == expected
     assert isinstance(C, FactoredMatrix) == (expected == "lowrank")
@@ -134,7 +134,7 @@ def test_residual_counts_every_input(n, monkeypatch):
     assert any(z[0] > 40 for z in low.features.Z)
 
 
-def test_rows_are_kept_here_but_not_for_workers_elsewhere():
+def test_rows_are_kept_only_in_this_process():
     k, X = EQ(lengthscale=3.0), inputs(BLOCK + 10)
     here, elsewhere = factorise(k, X, 1e-6), factorise(k, X, 1e-6, executor=Elsewhere())
     V, picked = here.rows.values(), np.array([3, BLOCK + 5, 17])

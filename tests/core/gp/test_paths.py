@@ -47,14 +47,14 @@ def test_process_is_the_posterior_with_scaled_covariance():
 
 @pytest.mark.parametrize("eta", [0.0, 0.6])
 @pytest.mark.parametrize("kernel", [Matern12(lengthscale=2.0), EQ(lengthscale=2.0)], ids=["rough", "smooth"])
-def test_values_are_jointly_a_draw_of_the_posterior(kernel, eta):
+def test_values_are_a_joint_posterior_sample(kernel, eta):
     law = process(kernel, eta)
     values, factor = draw_paths(law, NEW, DRAWS, np.random.default_rng(2))
     assert_moments(values, law.mean(NEW), law.covariance(NEW, NEW))
     np.testing.assert_allclose(factor @ factor.T, law.covariance(NEW, NEW), atol=1e-8)
 
 
-def test_a_point_that_stands_twice_has_one_value():
+def test_a_repeated_point_has_one_value():
     twice = np.vstack([NEW[2], NEW[5], NEW[2], NEW[0], np.zeros(2), -np.zeros(2)])
     values, factor = draw_paths(process(), twice, 3, np.random.default_rng(3))
     np.testing.assert_array_equal(values[:, [0, 4]], values[:, [2, 5]])
@@ -62,7 +62,7 @@ def test_a_point_that_stands_twice_has_one_value():
     np.testing.assert_allclose(factor @ factor.T, process().covariance(twice, twice), atol=1e-8)
 
 
-def test_a_smooth_path_on_a_fine_grid_is_drawn_without_complaint():
+def test_smooth_paths_are_sampled_on_fine_grids():
     grid = np.linspace(0, 5, 500)[:, None] * np.ones(2)
     values, _ = draw_paths(process(EQ(lengthscale=3.0)), grid, 2, np.random.default_rng(5))
     # jitter is 1e-5 of the scale; a smooth path hardly moves between neighbouring points
@@ -115,7 +115,7 @@ def test_far_from_the_interval_the_output_says_nothing():
 
 
 @pytest.mark.parametrize("f", [-3.0, 0.2, 1.4])
-def test_what_is_seen_of_a_latent_value_is_what_quadrature_gives(f):
+def test_clipped_moments_equal_quadrature(f):
     case = (f, 0.4, -1.0, 1.0)
     mean = _expected(*case, lambda y: y)
     found = clipped_moments(np.array([f]), 0.4, 1.0)

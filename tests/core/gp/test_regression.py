@@ -42,7 +42,7 @@ def test_posterior_is_the_conditional_of_the_joint_gaussian(kernel, problem):
     np.testing.assert_allclose(covariance, expected_covariance, rtol=1e-6, atol=1e-9)
 
 
-def test_sensitivity_is_the_largest_rkhs_norm_of_what_is_released():
+def test_sensitivity_is_the_largest_rkhs_norm():
     # f = sum over pivots of a_z k(z, .) with a = L^-T w: its norm, by the kernel matrix of the pivots
     k, X = EQ(lengthscale=2.0), inputs(60)
     low = factorise(k, X, 0.05)
@@ -77,7 +77,7 @@ def test_a_model_is_the_posterior_in_either_form(inference, tolerance):
     np.testing.assert_allclose(model.variance, np.diag(covariance), atol=tolerance)
 
 
-def test_outputs_made_up_by_the_model_have_its_covariance():
+def test_simulated_outputs_have_the_models_covariance():
     K = output_covariance(KERNEL, X, 0.3)
     for inference in ("exact", "lowrank"):
         model = predictive(InferenceChoice(inference=inference), KERNEL, X, X_TEST, 0.3)
@@ -87,7 +87,7 @@ def test_outputs_made_up_by_the_model_have_its_covariance():
         assert (np.abs(y.T @ y / len(y) - K) < 7 * error).all()
 
 
-def test_the_half_width_of_a_mixture_holds_its_level():
+def test_mixture_half_widths_cover_their_level():
     rng = np.random.default_rng(3)
     shifts, variances = rng.normal(size=(40, 6)), rng.uniform(0.01, 2, size=(40, 6))
     half, sd = mixture_half_width(shifts, variances, 0.95), np.sqrt(variances)

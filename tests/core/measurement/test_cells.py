@@ -23,7 +23,7 @@ def squared_gap(one, other):
     return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
 
 
-def test_a_record_moves_the_counts_by_at_most_the_sensitivity():
+def test_a_record_moves_counts_within_the_sensitivity():
     """All pairs of cells, in integers: the sensitivity is the smallest whole number that no pair passes."""
     measurement = CellCounts(B=strategy(3, M, 0), noise_multiplier=1.0)
     others = np.array([0, 0, 3, 4, 1])
@@ -34,7 +34,7 @@ def test_a_record_moves_the_counts_by_at_most_the_sensitivity():
     assert (measurement.noise.sensitivity - 1) ** 2 < largest <= measurement.noise.sensitivity**2
 
 
-def test_sensitivity_of_many_cells_is_found_block_by_block():
+def test_sensitivity_is_found_block_by_block():
     B = 0.5 * strategy(4, 2500, 0)
     B[:, 3], B[:, 2400] = [1.0, 0, 0, 0], [-1.0, 0, 0, 0]
     assert CellCounts(B=B, noise_multiplier=1.0).noise.sensitivity == 2 * GRID
@@ -50,7 +50,7 @@ def test_counts_are_counted_exactly():
     assert measurement.measure(cells, random.Random(2).getrandbits).tolist() == expected
 
 
-def test_a_record_moves_the_residuals_by_at_most_two_to_the_forty():
+def test_a_record_moves_residuals_within_2_to_40():
     """Every pair of records among cells and extremes; reached where two opposite columns have norm 1."""
     B = strategy(3, M, 0)
     B[:, 0], B[:, 1] = [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]
@@ -76,13 +76,13 @@ def test_residuals_are_summed_exactly():
     assert measurement.measure(values, random.Random(2).getrandbits, cells=cells).tolist() == expected
 
 
-def test_more_records_than_64_bits_hold_are_summed_exactly():
+def test_more_than_64_bits_are_summed_exactly():
     """2^25 records at the top of one cell, as sums: 2^20 2^44."""
     from dpgp_core.measurement.measurement import _product
 
     assert _product(np.array([[1.0], [-0.5]]), np.array([1 << 44]), object) == [1 << 64, -1 << 63]
 
 
-def test_counts_that_nobody_can_move_are_noisy_all_the_same():
+def test_constant_counts_are_noisy_too():
     equal = CellCounts(B=np.full((2, 5), 0.5), noise_multiplier=3.0)
     assert equal.noise_sd == pytest.approx(3.0, rel=1e-5)

@@ -137,7 +137,7 @@ def test_uniform_below(bound):
         assert len(counts) == 1 or chi_square_p(counts, shares) > FALSE_ALARM
 
 
-def test_system_bits_are_uniform_fresh_and_of_every_length():
+def test_system_bits_are_uniform_and_fresh():
     bits = system_bits()
     words = [bits(64) for _ in range(2000)]
     assert len(set(words)) == 2000  # false alarm 2^-43

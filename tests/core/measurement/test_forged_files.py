@@ -266,7 +266,7 @@ SEALED = [
 
 
 @pytest.mark.parametrize(("make", "edit", "words"), SEALED)
-def test_what_no_release_can_have_is_refused_though_the_digest_fits(make, edit, words):
+def test_impossible_contents_are_refused_despite_their_digest(make, edit, words):
     card, npz = written(make())
     arrays = arrays_of(npz)
     edit(card, arrays)

@@ -45,7 +45,7 @@ def columns_of(kind, r, n, norm):
 @pytest.mark.parametrize("norm", ["L1", "L2"])
 @pytest.mark.parametrize("kind", ["gaussian", "equal", "signs", "one", "decaying", "nearly one"])
 @pytest.mark.parametrize(("r", "n"), [(1, 5), (3, 40), (200, 40)])
-def test_columns_of_norm_one_are_not_longer_in_integers(norm, kind, r, n):
+def test_unit_columns_stay_short_in_integers(norm, kind, r, n):
     B = columns_of(kind, r, n, norm)
     integers = strategy_integers(B, norm)
     limit = GRID if norm == "L1" else GRID**2
@@ -74,7 +74,7 @@ def test_more_than_a_hair_is_refused_by_number(norm, factor):
 
 
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
-def test_places_are_exact_to_half_a_step(low, high):
+def test_locations_are_exact_to_half_a_step(low, high):
     """Against rational arithmetic, for values inside, at the ends and far outside."""
     rng = np.random.default_rng(3)
     y = np.concatenate([low + (high - low) * rng.uniform(size=50), [low, high, low - 1, high + 1, -np.inf, np.inf]])
@@ -87,13 +87,13 @@ def test_places_are_exact_to_half_a_step(low, high):
     assert places[-6:].tolist() == [-GRID // 2, GRID // 2] * 3
 
 
-def test_places_have_their_own_intervals():
+def test_outputs_have_their_own_intervals():
     places = output_integers(np.array([0.0, 0.0, 5.0]), np.array([-1.0, -3.0, 0.0]), np.array([1.0, 1.0, 4.0]))
     assert places.tolist() == [0, GRID // 4, GRID // 2]
 
 
 @pytest.mark.parametrize(("low", "high"), BOUNDS)
-def test_one_output_moves_the_product_by_two_to_the_forty_at_most(low, high):
+def test_one_output_moves_at_most_2_to_40(low, high):
     """Every record, every pair of extremes and of values between, in integers; the largest change is reached."""
     rng = np.random.default_rng(11)
     n = 5
@@ -134,7 +134,7 @@ def case():
     return B, rng.uniform(0, 1, 50), rng.normal(size=50), low, low + rng.uniform(0.1, 3, 50)
 
 
-def test_the_sums_are_those_of_one_block_and_of_fractions(case, monkeypatch):
+def test_sums_equal_those_of_fractions(case, monkeypatch):
     B, widths, y, low, high = case
     integers, places = strategy_integers(B * widths), output_integers(y, low, high)
     expected = [sum(Fraction(int(b)) * int(q) for b, q in zip(row, places, strict=True)) for row in integers]
@@ -145,7 +145,7 @@ def test_the_sums_are_those_of_one_block_and_of_fractions(case, monkeypatch):
     assert blocks.exact_sums(B, widths, y, low, high) == expected
 
 
-def test_a_product_of_factors_is_measured_as_the_array_it_is(case):
+def test_factored_products_are_measured_as_arrays(case):
     _B, widths, y, low, high = case
     rows = np.random.default_rng(5).normal(size=(50, 3))
     left = np.eye(3) / np.linalg.norm(rows, axis=1).max()

@@ -84,7 +84,7 @@ def test_measuring_is_fresh_and_teaching_is_numbered(measurement, data, where):
     assert draws.mean(axis=0) == pytest.approx(noiseless, abs=5 * measurement.noise_sd / 4000**0.5)
 
 
-def test_the_strategy_in_use_is_on_the_grid_and_short():
+def test_the_used_strategy_is_rounded_and_short():
     measurement = gaussian()
     integers = [[int(b * 2**20) for b in column] for column in measurement.B.T]
     assert (np.array(integers).T == measurement.B * 2**20).all()
@@ -158,7 +158,7 @@ def attacked(release, pair):
 @pytest.mark.parametrize(
     ("epsilon", "bounds"), [(0.01, FAR), (1.0, FAR), (10.0, FAR), (1.0, (1e9, 1e9 + 2)), (0.01, (-1e-9, 1e-9))]
 )
-def test_no_direction_of_a_curve_tells_neighbours_apart_beyond_the_claim(epsilon, bounds):
+def test_no_direction_distinguishes_neighbours_beyond_the_claim(epsilon, bounds):
     """Seeded, so one outcome; of seeds, one in a million would fail."""
     measurement = gaussian(strategy(RANK, 12, 0), *bounds, noise_multiplier(epsilon, DELTA))
     bits, curves = random.Random(6).getrandbits, curve_map()
@@ -170,7 +170,7 @@ def test_no_direction_of_a_curve_tells_neighbours_apart_beyond_the_claim(epsilon
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0])
-def test_the_same_attack_refutes_a_float_mean_plus_float_noise_of_low_rank(epsilon):
+def test_the_attack_refutes_float_noise_of_low_rank(epsilon):
     """The fixture of what must not be done: the mean's rounding errors stand in the directions without noise."""
     low, high = FAR
     B, curves, s = strategy(RANK, 12, 0), curve_map(), noise_multiplier(epsilon, DELTA)
@@ -185,7 +185,7 @@ def test_the_same_attack_refutes_a_float_mean_plus_float_noise_of_low_rank(epsil
     assert found > 2 * epsilon
 
 
-def test_each_row_comes_from_a_generator_of_its_own_whatever_is_drawn_beside_it():
+def test_each_row_has_its_own_generator():
     few, many, later = NumberedDraws(3, 1), NumberedDraws(1, 20), NumberedDraws(3, 4)
     for size in (5, 2, 9):  # stage after stage
         row = few.standard_normal((1, size))[0]
@@ -194,14 +194,14 @@ def test_each_row_comes_from_a_generator_of_its_own_whatever_is_drawn_beside_it(
     assert not (NumberedDraws(1, 2).standard_normal((2, 5))[0] == NumberedDraws(1, 2).standard_normal((2, 5))[1]).any()
 
 
-def test_a_draw_alone_is_what_its_number_always_gave():
+def test_a_single_release_equals_its_number():
     row = NumberedDraws(7, 1).standard_normal((1, 4))
     np.testing.assert_array_equal(row, np.random.default_rng(7).standard_normal((1, 4)))
     row = NumberedDraws(7, 1).laplace(size=(1, 4))
     np.testing.assert_array_equal(row, np.random.default_rng(7).laplace(size=(1, 4)))
 
 
-def test_fewer_at_a_time_would_mix_the_draws_up_and_are_refused():
+def test_other_batch_sizes_are_refused():
     with pytest.raises(NotBatchable, match="20 at a time"):
         NumberedDraws(1, 20).standard_normal((3, 4))
     with pytest.raises(NotBatchable, match="2 at a time"):

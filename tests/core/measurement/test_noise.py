@@ -104,7 +104,7 @@ def test_standard_deviations():
     assert LaplaceNoise(sensitivity=1, epsilon=1.0).sd == pytest.approx(math.sqrt((z**2 * p).sum() / p.sum()), rel=1e-9)
 
 
-def test_draws_are_those_of_the_samplers():
+def test_noise_comes_from_the_exact_samplers():
     gaussian, laplace = GaussianNoise(sensitivity=7, noise_multiplier=1.5), LaplaceNoise(sensitivity=7, epsilon=1.5)
     assert gaussian.variance == 11**2 + 9
     assert laplace.scale == 5

@@ -38,7 +38,7 @@ def test_everybodys_weights_add_up_to_one(rows):
     assert (weights[person != 3] == GRID).all()
 
 
-def test_places_are_shortened_and_never_beyond_one_row():
+def test_weighted_locations_stay_within_one_row():
     rng = np.random.default_rng(0)
     for rows in (1, 2, 3, 11, 50, 1000):
         places = rng.choice([-GRID // 2, GRID // 2, 12345], rows)
@@ -49,7 +49,7 @@ def test_places_are_shortened_and_never_beyond_one_row():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_a_person_adds_stays_within_the_noise_of_one_row(seed):
+def test_a_person_stays_within_one_rows_noise(seed):
     """1, 2 and 50 rows against any others; corners of the hull are reached, and nothing is beyond them."""
     rng, of_counts, of_sums = np.random.default_rng(seed), counts(seed), residuals(seed)
     ends = np.array([-9.0, 9.0])
@@ -72,7 +72,7 @@ def test_what_a_person_adds_stays_within_the_noise_of_one_row(seed):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 2, 50])
-def test_to_the_sums_nobody_adds_more_than_half_a_row_can_move_them(rows):
+def test_nobody_adds_more_than_half_a_row(rows):
     """So anybody, with rows or without, is within the noise of one row of anybody else; the half is reached."""
     of_sums = residuals(7)
     longest = int(np.linalg.norm(of_sums.B, axis=0).argmax())
@@ -94,7 +94,7 @@ def test_no_search_finds_a_person_beyond_one_row(seed):
         assert np.linalg.norm(added(measurement, np.zeros(m), cells) - reference) <= measurement.noise.sensitivity
 
 
-def test_rows_that_are_all_somebody_elses_would_be_found_out():
+def test_overweight_persons_would_be_detected():
     """Without weights one person of 50 rows moves the sums fifty times as far as the noise covers."""
     measurement, m = residuals(0), 50
     cells = np.full(m, 2)
@@ -105,7 +105,7 @@ def test_rows_that_are_all_somebody_elses_would_be_found_out():
     assert np.linalg.norm(own[1] - own[0]) <= STEPS
 
 
-def test_one_row_each_is_what_it_was_but_for_the_unit():
+def test_one_row_each_differs_in_units_only():
     cells, values = np.array([0, 1, 1, 5]), np.array([0.3, -0.2, 5.0, -9.0])
     person = np.arange(4)
     plain = residuals(1)._exact(values, cells)
@@ -114,7 +114,7 @@ def test_one_row_each_is_what_it_was_but_for_the_unit():
     assert counts(1)._exact(cells, person_weights(person)) == [GRID * x for x in rows]
 
 
-def test_counts_of_people_are_in_people_and_their_noise_is_the_same():
+def test_counts_of_people_have_the_same_noise():
     measurement = counts(2)
     person, cells = np.array([0, 0, 1]), np.array([0, 1, 1])
     expected = measurement.B @ np.array([0.5, 1.5, 0, 0, 0, 0])

@@ -31,7 +31,7 @@ def test_units_follow_from_the_declared_bounds():
     assert (statistics.midpoint, statistics.half_range) == (110.0, 70.0 / 25.742)
 
 
-def test_the_reach_is_that_of_all_and_all_that_is_spent_is_listed():
+def test_the_threshold_is_common_and_spending_listed():
     assert made().threshold == 0.7
     cells = {"measurement": distances(0.7, n=9), "g": np.zeros(81)}
     assert len(of_cells(distances=made(**cells)).measured) == 3
@@ -39,7 +39,7 @@ def test_the_reach_is_that_of_all_and_all_that_is_spent_is_listed():
     assert len(of_cells(distances=made(above=count, **cells)).measured) == 4
 
 
-def test_the_ratio_is_the_square_over_the_numbers_averaged_over_the_models():
+def test_the_ratio_averages_squares_over_models():
     [fit] = fits_of(np.array([[0.25, 0.75]]), np.array([[[4.0, 8.0], [2.0, 4.0]]]), [4, 8])
     assert fit.ratio == pytest.approx((0.25 * 12 + 0.75 * 6) / 12)
     assert fit.likeliest == pytest.approx(6 / 12)
@@ -49,7 +49,7 @@ def test_the_ratio_is_the_square_over_the_numbers_averaged_over_the_models():
     assert str(fit).startswith("The released numbers fit the models (misfit 0.62, at most")
 
 
-def test_one_stage_that_does_not_fit_widens_by_its_root_and_says_what_helps():
+def test_one_misfitting_stage_widens_intervals():
     [fit] = fits_of(np.ones((1, 1)), np.array([[[5.0, 180.0, 8.0]]]), [5, 20, 8])
     assert fit.widened == pytest.approx(3.0)
     assert not fit.fits
@@ -97,7 +97,7 @@ def of(bounds=(50.0, 200.0), columns=INPUT, scale=20.0, z=0.5, width=1.0, place=
         {"columns": (replace(INPUT[0], unit=""),), "y_unit": "", "y_name": " height "},
     ],
 )
-def test_what_a_release_can_hold_is_read(changes):
+def test_possible_statistics_are_read(changes):
     check_read(of(**changes))
     statistics_from_files(*statistics_to_files(of(**changes)))
 
@@ -117,7 +117,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("changes", "problem"), REFUSED.values(), ids=REFUSED)
-def test_what_none_can_is_refused_with_its_problem_and_the_readers_remedy(changes, problem):
+def test_impossible_statistics_are_refused_with_remedy(changes, problem):
     with pytest.raises(ValueError, match=f"^no release can hold what the statistics say: {problem}") as refusal:
         statistics_from_files(*statistics_to_files(of(**changes)))
     assert str(refusal.value).endswith("; fetch both files again from whoever released them")

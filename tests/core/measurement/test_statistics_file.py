@@ -55,7 +55,7 @@ def test_everything_comes_back_to_the_last_bit(make):
     assert_comes_back(make())
 
 
-def test_files_hold_no_output():
+def test_files_contain_no_output():
     card, npz = written(of_records())
     values = np.concatenate([array.astype(float).ravel() for array in arrays_of(npz).values()])
     assert not np.isin(Y, values).any()
@@ -90,7 +90,7 @@ def test_distances_come_back(about_people):
 @pytest.mark.parametrize(
     ("name", "value"), [("reach", -1.0), ("reach", 1e300), ("sd", np.nan), ("sd", 1e300), ("z", 1e300), ("g", 1e300)]
 )
-def test_distances_that_no_release_has_are_refused_though_the_digest_fits(about_people, name, value):
+def test_impossible_distances_are_refused_despite_their_digest(about_people, name, value):
     card, npz = written(about_people)
     arrays = arrays_of(npz)
     arrays[f"distances_{name}"][:] = value
@@ -105,7 +105,7 @@ ARRAYS = {"a": np.array([1.5, -2.0]), "b": np.arange(6, dtype="<i4").reshape(2, 
 SHAPES = {"a": ((2,), np.dtype("<f8")), "b": ((2, 3), np.dtype("<i4"))}
 
 
-def test_arrays_come_back_as_they_were_and_the_bytes_are_the_same_each_time():
+def test_arrays_and_bytes_are_reproducible():
     card, npz = pack({"schema": 1}, ARRAYS)
     assert (card, npz) == pack({"schema": 1}, ARRAYS)
     found = unpack(card, npz, SHAPES)
@@ -138,7 +138,7 @@ def nested(depth):
 @pytest.mark.parametrize(
     "value", [float("inf"), float("nan"), 10**5000, nested(10**5)], ids=["inf", "nan", "int", "deep"]
 )
-def test_what_no_digest_can_be_made_of_is_a_sentence(value):
+def test_descriptions_without_a_digest_are_refused(value):
     card, npz = pack({"schema": 1}, ARRAYS)
     with pytest.raises(ValueError, match=r"cannot be written as JSON; fetch both files again"):
         unpack(card | {"more": value}, npz, SHAPES)

@@ -79,7 +79,7 @@ def numbers(mechanism, kind, people):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
-def test_all_that_is_measured_spends_what_is_promised(make_dataset, kind, protects):
+def test_all_measurements_spend_the_guarantee(make_dataset, kind, protects):
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=3, gap=0.3, protects=protects)
     data = outcomes(make_dataset, kind)
     found = mechanism.release(data, X_TEST).statistics[0]
@@ -103,7 +103,7 @@ def test_a_plan_serves_another_budget(data):
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_neighbour_of_any_kind_is_further_away_than_was_calibrated(make_dataset, kind, protects):
+def test_no_neighbour_exceeds_the_calibrated_distance(make_dataset, kind, protects):
     """One outcome or one record replaced: the shift of all integers that are measured, in the noise's metric."""
     data = outcomes(make_dataset, kind)
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2, gap=0.3, protects=protects)
@@ -113,7 +113,7 @@ def test_no_neighbour_of_any_kind_is_further_away_than_was_calibrated(make_datas
 # ---- Columns of the strategies.
 
 
-def test_a_file_holds_clusters_and_gives_the_values_again(data):
+def test_a_file_stores_clusters_and_reproduces_values(data):
     public = BayesCloaking(epsilon=2.0, delta=0.01, stages=3)
     release = public.release(data, X_TEST)
     columns = public.plan_for(data, X_TEST).filtered.columns
@@ -197,7 +197,7 @@ def hidden():
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
-def test_without_what_they_hide_numbered_draws_are_the_same_and_no_release(hidden, data, protects):
+def test_simulated_releases_without_noise_are_equal(hidden, data, protects):
     drawing = replace(hidden, protects=protects)
     plan = drawing.plan_for(data, X_TEST)
     beside, alone = (
@@ -220,7 +220,7 @@ def families(make_dataset, rng, people=60, rows=4, spread=0.3):
 
 
 @pytest.mark.parametrize("protects", ["inputs and outputs", "outputs"])
-def test_people_with_several_rows_are_promised_what_people_get(make_dataset, protects):
+def test_people_receive_the_guarantee_for_people(make_dataset, protects):
     data = families(make_dataset, np.random.default_rng(0))
     hidden = BayesCloaking(epsilon=2.0, delta=1e-4, protects=protects)
     release = hidden.release(data, X_TEST)
@@ -235,7 +235,7 @@ def test_people_with_several_rows_are_promised_what_people_get(make_dataset, pro
     np.testing.assert_allclose(read_again(hidden, back, X_TEST), release.samples[0], atol=1e-9)
 
 
-def test_one_row_each_is_measured_as_if_nobody_had_asked(make_dataset):
+def test_one_row_each_equals_unnamed_rows(make_dataset):
     """But for counts in finer steps, whose rounding is 1e-7; later stages are planned anew from what came of them."""
     rng = np.random.default_rng(1)
     data = replace(families(make_dataset, rng, rows=1), person=None)

@@ -21,7 +21,7 @@ MODEL = {"epsilon": 1.0, "bins": 5, "kernel_variance": 1.3, "lengthscale": 2.0}
 
 
 @pytest.mark.parametrize("white_noise", [0.0, 0.4])
-def test_prediction_from_means_times_volumes_as_in_the_paper(make_dataset, white_noise):
+def test_predictions_use_means_times_volumes(make_dataset, white_noise):
     data, mechanism = make_dataset(), IntegralBinning(**MODEL, white_noise=white_noise)
     released = mechanism.release(data, X_TEST, np.random.default_rng(1))
     bins = mechanism.plan_for(data, X_TEST)
@@ -84,7 +84,7 @@ def test_fitted_noise_maximises_the_marginal_likelihood(make_dataset):
         assert likelihood(found) == pytest.approx(best, abs=0.005)  # steps of 12 %
 
 
-def test_each_draw_has_its_own_fit(make_dataset):
+def test_each_release_has_its_own_fit(make_dataset):
     data, mechanism = make_dataset(), IntegralBinning(**{**MODEL, "epsilon": 3.0}, fit_noise=True)
     several = mechanism.release(data, X_TEST, np.random.default_rng(1), 6)
     plan = mechanism.plan_for(data, X_TEST)
@@ -169,7 +169,7 @@ def test_kung_rows_that_differ_from_the_target(cross_validate, mechanism, ours, 
 AGES = np.linspace(0, 10, 21)[:, None]  # the data lie in 0 ... 10
 
 
-def test_value_of_the_bin_and_equal_noise_within_it(make_dataset):
+def test_test_points_share_their_bins_value_and_noise(make_dataset):
     data = make_dataset()
     released = LaplaceBinning(epsilon=1.0, bins=5).release(data, AGES, np.random.default_rng(1))
     for x, mean, sd in zip(AGES[:, 0], released.mean, released.noise_sd, strict=True):

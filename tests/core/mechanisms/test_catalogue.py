@@ -71,7 +71,7 @@ def test_toy_is_compared_offered_and_released(monkeypatch):
 """
 
 
-def test_a_file_and_a_row_are_under_contract_compared_offered_and_released(tmp_path):
+def test_every_row_is_tested_compared_and_offered(tmp_path):
     """On a copy of the project with one file and one row more, by a Python that sees no other tree."""
     for name in ("dpgp_core", "datasets", "pages", "tests"):
         # with what is compiled, which fits files of the same time, but not what another process just writes
@@ -103,13 +103,13 @@ def test_names_of_kernels_make_them():
         assert kernel.__name__ == name
 
 
-def test_bayes_cloaking_takes_millions_of_rows_where_they_share_cells():
+def test_bayes_cloaking_takes_millions_of_rows():
     bayes = CATALOGUE["bayes"]
     assert [bayes.kind.rows_for(inputs) for inputs in (1, 3, 4)] == [ANY_ROWS, ANY_ROWS, EXACT_ROWS]
     assert CATALOGUE["inducing"].kind.rows_for(1) == CATALOGUE["inducing"].kind.rows_for(10) == EXACT_ROWS
 
 
-def test_ids_fit_into_addresses_and_every_limit_of_rows_is_one_of_three():
+def test_ids_fit_addresses_and_row_limits_are_known():
     for name, entry in CATALOGUE.items():
         assert re.fullmatch("[a-z_]+", name)
         assert entry.kind.max_rows in (EXACT_ROWS, FACTORED_ROWS, ANY_ROWS)

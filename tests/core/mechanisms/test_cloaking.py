@@ -75,7 +75,7 @@ def test_shrunk_release_uses_the_noise_in_model_units(make_dataset):
 
 
 @pytest.mark.parametrize("tolerance", [0.05, 1e-12])
-def test_low_rank_shrinkage_is_that_of_its_own_covariance(make_dataset, tolerance):
+def test_low_rank_shrinkage_uses_its_covariance(make_dataset, tolerance):
     data, X_test = make_dataset(), np.linspace(0, 10, 5)[:, None]
     kernel = Matern32(lengthscale=4.0)
     mechanism = Cloaking(**{**MODEL, "kernel": kernel}, inference="lowrank", tolerance=tolerance)
@@ -92,7 +92,7 @@ def test_low_rank_shrinkage_is_that_of_its_own_covariance(make_dataset, toleranc
 
 @pytest.mark.full_for("True")
 @pytest.mark.parametrize("shrinkage", [False, True])
-def test_many_records_low_rank_and_exact_release_the_same(shrinkage):
+def test_low_rank_and_exact_releases_agree(shrinkage):
     data = london_sales.load(n=1600)
     X_test = data.X[::40]
     model = {**MODEL, "kernel": EQ(lengthscale=15.0), "rank_tolerance": 1e-5, "shrinkage": shrinkage}
@@ -117,7 +117,7 @@ def test_release_is_designed_for_the_sparse_matrix(make_dataset):
     assert design.rank == 3
 
 
-def test_inducing_inputs_are_k_means_of_the_public_inputs(make_dataset):
+def test_inducing_inputs_are_k_means_of_inputs(make_dataset):
     X = make_dataset().X
     mechanism = CloakingInducing(**MODEL, n_inducing=4, seed=7)
     np.testing.assert_array_equal(mechanism.inducing_inputs(X), choose_inducing(X, 4, np.random.default_rng(7)))

@@ -128,7 +128,7 @@ def test_a_plan_knows_nothing_private(mechanism, make_dataset):
     assert_same(mechanism.plan_for(data, X_TEST), mechanism.plan_for(other, X_TEST))
 
 
-def test_numbered_draws_say_that_they_are_none(any_mechanism, make_dataset):
+def test_simulated_releases_are_marked_as_such(any_mechanism, make_dataset):
     found = known(any_mechanism, make_dataset())
     assert isinstance(found, TeachingRelease)
     assert found.guarantee.not_covered[0].startswith(STATEMENT)
@@ -151,7 +151,7 @@ def test_shapes(any_mechanism, make_dataset):
     np.testing.assert_array_equal(found.X_test, X_TEST)
 
 
-def test_the_same_generator_state_is_the_same_release_and_leaves_the_data_alone(any_mechanism, make_dataset):
+def test_equal_generators_give_equal_releases(any_mechanism, make_dataset):
     data = make_dataset()
     X, y = data.X.copy(), data.y.copy()
     np.testing.assert_array_equal(release(any_mechanism, data).samples, known(any_mechanism, data).samples)
@@ -159,13 +159,13 @@ def test_the_same_generator_state_is_the_same_release_and_leaves_the_data_alone(
     np.testing.assert_array_equal(data.y, y)
 
 
-def test_other_states_and_further_draws_of_one_release_are_others(any_mechanism, make_dataset):
+def test_other_generators_and_releases_differ(any_mechanism, make_dataset):
     first, second = found = known(any_mechanism, make_dataset()).samples
     assert (first != second).all()
     assert not np.array_equal(found, release(any_mechanism, make_dataset(), seed=2).samples)
 
 
-def test_draws_compose(mechanism, make_dataset):
+def test_releases_compose(mechanism, make_dataset):
     guarantee = mechanism.release(make_dataset(), X_TEST, draws=3).guarantee
     one = mechanism.guarantee.loss
     assert guarantee.releases == 3
@@ -177,7 +177,7 @@ def test_draws_compose(mechanism, make_dataset):
         assert guarantee.budget.epsilon == pytest.approx(3 * one.pure_epsilon)
 
 
-def test_no_draw_is_refused(any_mechanism, make_dataset):
+def test_zero_releases_are_refused(any_mechanism, make_dataset):
     with pytest.raises(ValueError, match="releases must be at least 1, got 0"):
         release(any_mechanism, make_dataset(), draws=0)
 
@@ -221,7 +221,7 @@ IN_CENSUS = [pytest.param(each, marks=[pytest.mark.full] * (each == "bayes_cells
 
 @pytest.mark.parametrize("case", IN_CENSUS)
 @pytest.mark.parametrize("inference", ["exact", pytest.param("lowrank", marks=pytest.mark.full)])
-def test_no_neighbour_in_the_census_costs_more_than_the_guarantee(case, inference, kung_data):
+def test_no_neighbour_in_the_census_exceeds_the_guarantee(case, inference, kung_data):
     mechanism = built(case, kernel=EQ(lengthscale=25.0), x_box=kung_data.x_box)
     if "inference" in names(mechanism):
         mechanism = replace(mechanism, inference=inference)
@@ -231,7 +231,7 @@ def test_no_neighbour_in_the_census_costs_more_than_the_guarantee(case, inferenc
     assert max(costs(mechanism, *at_the_ends(kung_data, chosen), ages)) <= allowed(mechanism.guarantee)
 
 
-def test_two_people_at_one_place_and_almost_no_noise(make_dataset):
+def test_two_people_at_one_place_are_accepted(make_dataset):
     # the model is singular to rounding: the strategy is made of what was computed, not of what should have been
     data = make_dataset(X=np.repeat(np.linspace(0, 10, 6), 2)[:, None])
     for name in ("gp_prior", "cloaking", "refined"):
@@ -239,7 +239,7 @@ def test_two_people_at_one_place_and_almost_no_noise(make_dataset):
         assert max(costs(mechanism, *at_the_ends(data, range(12)))) <= allowed(mechanism.guarantee)
 
 
-def test_people_with_several_rows_are_promised_what_people_get_or_nothing(mechanism, make_dataset):
+def test_several_rows_are_protected_or_refused(mechanism, make_dataset):
     """Hiding a row is no promise to somebody who has two: it is refused before anything is drawn."""
     assert OTHER_ROWS in mechanism.guarantee.not_covered
     data = make_dataset(person=np.arange(12) // 2)
@@ -329,7 +329,7 @@ def test_outputs_outside_the_bounds_are_clipped(any_mechanism, make_dataset):
 
 
 @pytest.mark.parametrize("case", ["sparse", "paper's sparse GP", *OTHERS])
-def test_inputs_outside_the_box_are_moved_to_its_edge(case, make_dataset):
+def test_inputs_outside_the_box_move_inside(case, make_dataset):
     data = make_dataset()
     outside, edge = (with_record(data, 2, x, 1.0) for x in (-1e6, -2.0))
     one, other = (release(built(case), each, draws=1).samples for each in (outside, edge))
@@ -337,7 +337,7 @@ def test_inputs_outside_the_box_are_moved_to_its_edge(case, make_dataset):
 
 
 @pytest.mark.parametrize("case", ["cloaking", "shrinkage", "inducing", "refined", "integral_bins"])
-def test_far_from_the_data_the_midpoint_is_published_without_noise(case, make_dataset):
+def test_far_from_data_the_midpoint_is_published(case, make_dataset):
     found = built(case).release(make_dataset(), np.full((2, 1), 1e4), np.random.default_rng(1), 3)
     np.testing.assert_allclose(found.samples, np.full((3, 2), 1.0), atol=1e-12)
     if adds_once(built(case)):

@@ -65,7 +65,7 @@ def check(found):
 @pytest.mark.full
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
 @pytest.mark.parametrize("name", MODELLED)
-def test_intervals_hold_on_data_from_the_model(name, epsilon, worlds, make_dataset):
+def test_intervals_cover_data_from_the_model(name, epsilon, worlds, make_dataset):
     X, outputs, truths = worlds
     # at the published method's epsilon no promise is needed: its noise is what it is
     mechanism = CATALOGUE[name].build(replace(PARAMETERS, epsilon=epsilon))
@@ -103,7 +103,7 @@ def test_the_noise_stays_as_near_as_said(name, bounds, worlds, make_dataset):
 
 
 @pytest.mark.parametrize("name", WITHOUT)
-def test_mechanisms_without_a_model_say_why_there_is_no_interval(name, make_dataset):
+def test_mechanisms_without_intervals_say_why(name, make_dataset):
     mechanism = CATALOGUE[name].build(replace(PARAMETERS, n=12))
     found = mechanism.release(make_dataset(), X_TEST, np.random.default_rng(1))
     assert isinstance(found.uncertainty, NoInterval)

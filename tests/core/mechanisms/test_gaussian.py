@@ -34,13 +34,13 @@ def test_release_reports_the_covariance_of_its_factor():
     np.testing.assert_allclose(found.noise_sd, np.sqrt(np.diag(L @ L.T)))
 
 
-def test_noise_that_is_not_added_once_has_no_covariance():
+def test_noise_in_stages_has_no_covariance():
     for ask in (lambda found: found.noise_sd, lambda found: found.noise_covariance()):
         with pytest.raises(ValueError, match=r"not added once, so it has no covariance; use interval\(\)"):
             ask(release(None))
 
 
-def test_too_long_columns_are_shortened_and_the_product_stays():
+def test_long_columns_are_shortened_with_equal_product():
     rng = np.random.default_rng(2)
     B, L = 3 * rng.normal(size=(3, 12)), rng.normal(size=(4, 3))
     strategy, factor = within_unit(B, L)
@@ -66,7 +66,7 @@ def plan():
     return Plan(strategy=B / np.linalg.norm(B, axis=0), factor=rng.normal(size=(4, 3)))
 
 
-def test_release_is_the_map_of_the_measured_places_and_noise(make_dataset, plan):
+def test_a_release_is_its_map_plus_noise(make_dataset, plan):
     data, mechanism = make_dataset(), Plain(epsilon=0.5, delta=0.01)
     release = mechanism.measure(plan, data, np.zeros((4, 1)), np.random.default_rng(3), draws=2)
     q = (np.minimum(np.maximum(data.y, -1), 3) - 1) / 4  # midpoint 1, range 4
@@ -92,7 +92,7 @@ def test_hall_below_one_is_established_and_conservative():
     assert "Hall et al." in guarantee.theorem
 
 
-def test_hall_above_one_is_marked_as_no_promise():
+def test_halls_formula_above_one_is_not_established():
     guarantee = Plain(epsilon=10, delta=0.01, calibration="hall", unproven=True).guarantee
     assert not guarantee.established
     assert guarantee.proven_epsilon > 10  # too little noise: docs/targets.md
@@ -109,7 +109,7 @@ def inputs(n, seed=1):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=[kernel.__name__ for kernel in KERNELS])
 @pytest.mark.parametrize("variance", [0.4, 3.0])
-def test_exact_sensitivity_is_the_largest_rkhs_norm_of_a_unit_change(kernel, variance):
+def test_exact_sensitivity_is_the_largest_rkhs_norm(kernel, variance):
     k, X = kernel(variance=variance, lengthscale=1.5), inputs(20)
     K_ff = k(X, X)
     norms = []
@@ -119,7 +119,7 @@ def test_exact_sensitivity_is_the_largest_rkhs_norm_of_a_unit_change(kernel, var
     assert exact_sensitivity(k, X, 0.2) == pytest.approx(max(norms), rel=1e-10)
 
 
-def test_noise_is_a_scaled_draw_from_the_prior(make_dataset):
+def test_noise_is_a_scaled_prior_sample(make_dataset):
     k, data, X_test = EQ(lengthscale=2.0), make_dataset(), np.linspace(0, 10, 6)[:, None]
     mechanism = GPPrior(**BUDGET, kernel=k, noise_variance=0.3)
     Delta = exact_sensitivity(k, data.X, 0.3)
@@ -171,7 +171,7 @@ def stage():
     return ClippedStage(plan, 0.7, low, high, (high - low).max(axis=1, keepdims=True), np.ones((1, 4)))
 
 
-def test_a_real_measurement_of_almost_no_noise_is_the_one_without(stage, make_dataset):
+def test_real_measurements_with_little_noise_are_exact(stage, make_dataset):
     data = make_dataset()
     z = measure_exactly(stage._replace(noise_multiplier=1e-6), data, 2)
     assert z.shape == (2, 3)

@@ -42,7 +42,7 @@ X_TEST = np.array([[x, level] for level in (0.0, 1.0, 2.0) for x in (2.0, 5.0, 8
 
 
 @pytest.mark.parametrize(("level", "end"), [(0.0, 0.0), (2.0, 100.0)])
-def test_a_record_that_changes_its_level_stays_within_the_noise(level, end):
+def test_a_changed_category_stays_within_the_noise(level, end):
     one, of = groups(), mechanism("inputs and outputs")
     farthest = max(range(one.n), key=lambda j: abs(one.y[j] - end))
     X, y = one.X.copy(), one.y.copy()
@@ -52,14 +52,14 @@ def test_a_record_that_changes_its_level_stays_within_the_noise(level, end):
 
 
 @pytest.mark.parametrize(("n", "columns"), [(30, Clusters), (150, LocatedGrid)])
-def test_an_output_of_any_group_stays_within_the_noise(n, columns):
+def test_an_output_of_any_group_is_protected(n, columns):
     of, data = mechanism(), groups(n)
     assert isinstance(of.plan_for(data, X_TEST).filtered.columns, columns)
     farthest = max(costs(of, *at_the_ends(data, (0, 7)), X_TEST))
     assert 0.2 * allowed(of.guarantee) < farthest <= allowed(of.guarantee)
 
 
-def test_noise_of_counts_is_for_the_farthest_two_cells_whatever_their_levels():
+def test_count_noise_covers_the_two_farthest_cells():
     """By brute force over all pairs of cells, each measured by itself, in integers: reached by any two."""
     of, data = mechanism("inputs and outputs"), groups(400)
     plan = of.plan_for(data, X_TEST)
@@ -91,7 +91,7 @@ def test_much_budget_finds_the_curve_of_each_group(protects, n):
     assert (high - low).max() < 16
 
 
-def test_places_of_no_level_are_refused():
+def test_inputs_without_a_category_are_refused():
     of, data = mechanism(), groups(30)
     for bad in (0.5, 3.0, -1.0):
         with pytest.raises(ValueError, match="3 levels"):
@@ -100,14 +100,14 @@ def test_places_of_no_level_are_refused():
         mechanism("inputs and outputs").release(data, np.array([[2.0, 0.5]]), np.random.default_rng(0))
 
 
-def test_a_plan_for_numbers_is_not_one_for_levels():
+def test_plans_for_numbers_and_categories_differ():
     data, of = groups(80), mechanism("inputs and outputs")
     numbers = changed(data, x_levels=None, x_box=((0.0, 10.0), (-0.5, 2.5)))
     with pytest.raises(ValueError, match="another box"):
         of.measure(of.plan_for(numbers, X_TEST), data, X_TEST, np.random.default_rng(0))
 
 
-def test_people_of_several_rows_may_be_of_several_groups():
+def test_people_may_belong_to_several_groups():
     data = replace(groups(60), person=np.arange(60) // 3)
     of = mechanism("inputs and outputs")
     release = of.release(data, X_TEST, np.random.default_rng(0))

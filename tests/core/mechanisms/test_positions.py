@@ -53,7 +53,7 @@ def moved(data, j, x, y):
 
 
 @pytest.mark.parametrize("name", BOXES)
-def test_whoever_moves_to_wherever_is_hidden_as_promised(name, of_few):
+def test_moved_records_are_protected_as_guaranteed(name, of_few):
     """From an edge of a cell to the other, to another cell, out of the box: counts, positions and sums together."""
     rng = np.random.default_rng(0)
     data, mechanism = (
@@ -74,7 +74,7 @@ def test_whoever_moves_to_wherever_is_hidden_as_promised(name, of_few):
     assert max(found) >= 0.5 * promised
 
 
-def test_a_person_with_all_rows_is_hidden_as_promised(of_few):
+def test_all_rows_of_a_person_are_protected(of_few):
     rng = np.random.default_rng(1)
     person = np.repeat(np.arange(7), 3)
     data = table("a side", rng, 21, person=person)
@@ -89,7 +89,7 @@ def test_a_person_with_all_rows_is_hidden_as_promised(of_few):
 
 
 @pytest.mark.parametrize("name", BOXES)
-def test_all_that_is_measured_spends_the_budget_and_no_more(name, of_few):
+def test_all_measurements_spend_the_budget_exactly(name, of_few):
     data = table(name, np.random.default_rng(3))
     mechanism = BayesCloaking(epsilon=1.0, delta=0.01, protects="inputs and outputs")
     [statistics] = mechanism.measure(mechanism.plan_for(data, data.X[:1]), data, data.X[:1]).statistics
@@ -98,7 +98,7 @@ def test_all_that_is_measured_spends_the_budget_and_no_more(name, of_few):
 
 
 @pytest.mark.parametrize(("people", "measured"), [(MANY - 1, False), (MANY + 1, True)])
-def test_positions_are_measured_where_people_are_many_for_the_budget(people, measured):
+def test_positions_are_measured_for_many_people(people, measured):
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs")
     n = int(people * mechanism.noise_multiplier)
     assert (mechanism.split("number", n).locations > 0) == measured
@@ -145,7 +145,7 @@ def test_crowds_are_found_where_they_are(dim):
     assert unknown[counts.mean == 0].min() > 0.9
 
 
-def test_where_noise_says_nothing_people_are_taken_to_be_anywhere():
+def test_without_information_positions_stay_unknown():
     rng, grid = np.random.default_rng(5), CellGrid(box=((0.0, 1.0),) * 2, per_side=4)
     counts = Counts(np.full(16, 30.0), 100.0 * np.eye(16))
     placed, unknown = locations_given(grid, counts, Positions(1e6, 1e6 * rng.standard_normal((2, 16))))

@@ -39,12 +39,12 @@ def test_guarantee_is_the_accounting_at_the_public_numbers():
         (Matern32(), ((0.0, 10.0),), "generic"),
     ],
 )
-def test_the_special_constant_is_used_only_where_it_is_proven(kernel, box, sensitivity):
+def test_the_special_constant_needs_its_proof(kernel, box, sensitivity):
     mechanism = PosteriorSampling(**{**MODEL, "kernel": kernel}, n=12, x_box=box)
     assert mechanism.loss.sensitivity == sensitivity
 
 
-def test_kappa_is_the_least_kernel_value_over_the_box():
+def test_kappa_is_the_least_kernel_value():
     kernel = EQ(variance=0.8, lengthscale=[2.0, 0.5])
     mechanism = PosteriorSampling(**{**MODEL, "kernel": kernel}, n=5, x_box=((0.0, 3.0), (-1.0, 1.0)))
     grid = np.stack(np.meshgrid(np.linspace(0, 3, 9), np.linspace(-1, 1, 9)), axis=-1).reshape(-1, 2)
@@ -67,7 +67,7 @@ def test_paths_compose_as_renyi_curves(make_dataset):
     assert guarantee.budget.epsilon < 5 * mechanism.guarantee.budget.epsilon
 
 
-def test_release_is_the_posterior_on_outputs_scaled_to_the_unit_interval(make_dataset):
+def test_paths_come_from_the_scaled_posterior(make_dataset):
     data = make_dataset()  # bounds (-1, 3): midpoint 1, half-range 2; y_scale plays no part
     mechanism = PosteriorSampling(**MODEL, **PUBLIC, eta=0.3)
     released = mechanism.release(make_dataset(y_scale=17.0), X_TEST, np.random.default_rng(1))
@@ -77,7 +77,7 @@ def test_release_is_the_posterior_on_outputs_scaled_to_the_unit_interval(make_da
     np.testing.assert_allclose(released.noise_covariance(), 4 * covariance, atol=1e-8)
 
 
-def test_spread_depends_on_the_inputs_and_is_therefore_private(make_dataset):
+def test_the_spread_depends_on_private_inputs(make_dataset):
     data, mechanism = make_dataset(), PosteriorSampling(**MODEL, **PUBLIC)
     one, other = (mechanism.release(make_dataset(X=X), X_TEST, np.random.default_rng(1)) for X in (data.X, data.X / 3))
     assert not np.allclose(one.noise_factor, other.noise_factor)
@@ -86,7 +86,7 @@ def test_spread_depends_on_the_inputs_and_is_therefore_private(make_dataset):
         assert get_type_hints(spread)["return"] is NotPrivate
 
 
-def test_an_empty_budget_is_stated_as_the_least_one():
+def test_an_empty_budget_is_the_least_one():
     assert PosteriorSampling(**{**MODEL, "r": 1e4}, **PUBLIC).guarantee.budget.epsilon == 1e-4
 
 
@@ -103,7 +103,7 @@ def test_sum_and_noise_are_those_of_the_formula(make_dataset):
     np.testing.assert_allclose(released.noise_covariance(), (2 * c / 2.25) ** 2 * k(AGES, AGES), rtol=1e-7, atol=1e-9)
 
 
-def test_no_replaced_record_moves_the_release_further_than_mu(make_dataset, squared_shift):
+def test_replaced_records_move_the_release_within_mu(make_dataset, squared_shift):
     data, mechanism, rng = make_dataset(), HallPosterior(**HALL), np.random.default_rng(1)
     mu, worst = mechanism.guarantee.loss.mu, 0.0
     for trial in range(300):

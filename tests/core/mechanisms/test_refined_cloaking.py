@@ -164,7 +164,7 @@ def full_audit(make_dataset):
     return run_audit
 
 
-def test_audit_of_all_stages_stays_below_the_claim_and_near_it(full_audit):
+def test_the_audit_stays_just_below_the_claim(full_audit):
     # 0.79 with the sampling error of 10^5 releases at a false alarm of 1e-6
     assert 0.7 <= full_audit(RefinedCloaking, level=1.0) <= 1.0
 

@@ -51,7 +51,7 @@ def test_every_number_released_adds_up_to_the_claim(case, data):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_two_draws_give_away_what_they_are_said_to(case, data):
+def test_two_releases_reveal_their_composed_guarantee(case, data):
     neighbours = at_the_ends(data, [11])
     [one], [two] = (costs(built(case), *neighbours, draws=draws) for draws in (1, 2))  # fresh noise for each
     assert 1.3 * one < two <= allowed(built(case).release(data, X_TEST, draws=2).guarantee)
@@ -104,7 +104,7 @@ def release(request, data):
     return built(request.param).release(data, X_TEST, draws=3)
 
 
-def test_every_draw_follows_from_its_statistics(release):
+def test_every_release_follows_from_its_statistics(release):
     assert isinstance(release.statistics, LazyStatistics)
     assert len(release.statistics) == 3
     for draw in range(3):
@@ -112,7 +112,7 @@ def test_every_draw_follows_from_its_statistics(release):
         np.testing.assert_allclose(offset + factor @ z, release.samples[draw], rtol=1e-9)
 
 
-def test_statistics_hold_what_was_measured_and_the_promise(release):
+def test_statistics_contain_measurements_and_guarantee(release):
     for found in (release.statistics[0], release.statistics[-1]):
         assert found.guarantee["epsilon"] == release.guarantee.budget.epsilon
         assert found.guarantee["releases"] == 3
@@ -165,7 +165,7 @@ def test_no_linear_score_passes_the_claim(name, epsilon, count, data, fixed_bits
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0])
 @pytest.mark.parametrize("objective", ["trace", "logdet"])
-def test_the_score_breaks_float_noise_about_a_float_mean(epsilon, objective, kung_data, kung_model):
+def test_the_score_detects_float_noise(epsilon, objective, kung_data, kung_model):
     """The path of older versions: mean plus noise, both rounded, where the noise has few directions."""
     mechanism = Cloaking(epsilon=epsilon, delta=0.01, objective=objective, **kung_model)
     X_test, rng = np.linspace(0, 90, 91)[:, None], np.random.default_rng(3)

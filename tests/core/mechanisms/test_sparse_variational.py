@@ -46,7 +46,7 @@ def test_norms_are_clipped(make_dataset, monkeypatch):
 
 
 @pytest.mark.parametrize("variant", ["whitened", "paper"])
-def test_the_mean_is_the_sparse_posterior_in_the_outputs_unit(make_dataset, variant):
+def test_the_mean_is_the_sparse_posterior(make_dataset, variant):
     data, mechanism = make_dataset(), sparse(variant=variant)
     found = mechanism.release(data, X_TEST, np.random.default_rng(1))
     Z = mechanism.inducing_inputs(data)
@@ -54,7 +54,7 @@ def test_the_mean_is_the_sparse_posterior_in_the_outputs_unit(make_dataset, vari
     np.testing.assert_allclose(found.mean, data.in_data_units(mean), atol=1e-4)  # steps of 2^-20
 
 
-def test_a_fit_costs_what_is_promised(make_dataset):
+def test_a_fit_costs_its_guarantee(make_dataset):
     mechanism, ledger = sparse(), Ledger()
     assert mechanism.guarantee.neighbours == "one record (input and output) replaced, n public"
     assert mechanism.guarantee.proven_epsilon == pytest.approx(1.0)

@@ -31,7 +31,7 @@ def read(content, columns=("age", "height"), max_rows=10, **more):
     return read_columns(io.BytesIO(content), inputs, columns[-1], max_rows=max_rows, **more)
 
 
-def test_dates_levels_and_numbers_beside_each_other():
+def test_dates_categories_and_numbers_are_read_together():
     found = read(
         "day;sex;wage\n2/1/2024;w;1,5\n3/1/2024;m;2\n",
         [
@@ -45,7 +45,7 @@ def test_dates_levels_and_numbers_beside_each_other():
 
 
 @pytest.mark.parametrize("cell", ["", "NA", "n/a", "NaN", "Unknown", "-999", "refused"])
-def test_rows_that_lack_a_value_are_left_out_where_that_is_declared_and_refused_elsewhere(cell):
+def test_incomplete_rows_are_left_out_if_declared(cell):
     content = f"age,height,note\n1,150,\n2,{cell},\n3,170,NA\n4,{cell},\n"
     found = read(content, writing=Writing(missing=[-999, "refused"]))
     np.testing.assert_array_equal(found.values, [[1, 150], [3, 170]])
@@ -56,7 +56,7 @@ def test_rows_that_lack_a_value_are_left_out_where_that_is_declared_and_refused_
         assert "refused" not in str(caught.value)
 
 
-def test_a_gap_in_an_outcome_of_yes_and_no_needs_no_further_declaration():
+def test_a_missing_yes_no_outcome_needs_no_declaration():
     content = "age,height\n1,yes\n2,invalid\n3,\n4,no\n"
     found = read(content, writing=Writing(yes="yes", no="no"))
     np.testing.assert_array_equal(found.values, [[1, 1], [4, 0]])
@@ -65,7 +65,7 @@ def test_a_gap_in_an_outcome_of_yes_and_no_needs_no_further_declaration():
         read(content.replace("2,", ","), writing=Writing(yes="yes", no="no"))
 
 
-def test_people_are_numbered_and_those_without_a_complete_row_are_counted():
+def test_people_without_a_complete_row_are_counted():
     content = "who,age,height\nAnn,1,70\nBo,2,\nAnn,3,\nBo,4,\n,5,80\nCy,6,90\n"
     with pytest.raises(ValueError, match="column 'height' has no value in 3 of 6 rows, first in line 3"):
         read(content, person="who")
@@ -95,7 +95,7 @@ def test_people_are_numbered_and_those_without_a_complete_row_are_counted():
         (["1e999"], "an infinite value in line 10 of the file"),
     ],
 )
-def test_a_refusal_counts_rows_and_has_one_remedy_for_all(cells, said):
+def test_a_refusal_has_one_remedy_for_all_rows(cells, said):
     ages = [*map(str, range(9 - len(cells))), *cells]
     content = "age;height\n" + "".join(f"{age};1\n" for age in ages)
     with pytest.raises(ValueError, match=f"^column 'age' has {said}") as caught:
@@ -110,7 +110,7 @@ def test_what_concerns_most_rows_is_said_first():
         read(content, max_rows=99)
 
 
-def test_cells_are_looked_at_closely_a_thousand_times_at_most(monkeypatch):
+def test_at_most_a_thousand_cells_are_examined(monkeypatch):
     looked = []
     monkeypatch.setattr(module, "narrowed", lambda wrong, cell: looked.append(cell) or wrong)
     with pytest.raises(ValueError, match="in 3,000 of 3,000 rows"):
@@ -163,7 +163,7 @@ def test_numbers_are_read_in_the_declared_way_alone(numbers, cell, found):
     assert reader_of_numbers(Writing(numbers=numbers))(cell) == found
 
 
-def test_codes_and_words_that_mean_missing_are_compared_as_text_and_as_numbers():
+def test_missing_codes_match_as_text_and_number():
     read = reader_of_numbers(Writing(missing=[-999, "Refused", "99"], numbers="1.234,5"))
     assert [read(cell) for cell in ("-999", "-999,0", "-9.99", "REFUSED", "99,00", "100")] == [
         *[Fault.EMPTY] * 2,
@@ -173,7 +173,7 @@ def test_codes_and_words_that_mean_missing_are_compared_as_text_and_as_numbers()
     ]
 
 
-def test_yes_and_no_are_the_declared_words_and_all_others_are_missing():
+def test_undeclared_words_in_yes_no_are_missing():
     read = reader_of_yes_and_no(Writing(yes=["Yes", 1], no="no"))
     assert [read(cell) for cell in ("yes", "YES", "1.0", "No", "0", "", "perhaps")] == [
         *[1.0] * 3,
@@ -184,7 +184,7 @@ def test_yes_and_no_are_the_declared_words_and_all_others_are_missing():
     ]
 
 
-def test_dates_are_read_in_the_declared_order_and_what_else_they_are_is_told_apart():
+def test_dates_are_read_in_the_declared_order():
     read = reader_of_dates(Dates(name="day", first="2024-01-01", format="day/month/year"), Writing(missing=[]))
     cells = ("31/1/2024", "31.01.2024 08:30", "", "31/31/2024", "2024-01-31", "1/31/2024", "73", "soon")
     assert [read(cell) for cell in cells] == [
@@ -199,12 +199,12 @@ def test_dates_are_read_in_the_declared_order_and_what_else_they_are_is_told_apa
     ]
 
 
-def test_a_day_that_is_declared_to_mean_a_missing_value_is_none():
+def test_a_day_declared_missing_is_missing():
     read = reader_of_dates(Dates(name="day", first="1899-01-01"), Writing(missing=["1900-01-01"]))
     assert [read(cell) for cell in ("1900-01-01", "1899-01-03")] == [Fault.EMPTY, 2.0]
 
 
-def test_a_declared_level_is_one_whatever_else_it_might_mean():
+def test_declared_categories_take_precedence():
     read = reader_of_levels(("none", "some"), Writing(missing=["some"]))
     assert [read(cell) for cell in ("none", "some", "NA", "any")] == [0.0, 1.0, Fault.EMPTY, Fault.LEVEL]
     other = reader_of_levels(("a", "other"), Writing())
@@ -231,7 +231,7 @@ def test_a_remedy_serves_all_cells():
 
 
 @pytest.mark.parametrize("cell", ["", "nan", "inf", "secret", "1,5", "1_0"])
-def test_a_number_of_a_public_file_is_plain_or_refused_without_the_cell(cell):
+def test_public_numbers_are_plain_or_refused(cell):
     with pytest.raises(ValueError, match=r"column 'a' has .* in line 3 of the file") as caught:
         read_number(cell, "a", 3)
     assert "secret" not in str(caught.value)
@@ -239,7 +239,7 @@ def test_a_number_of_a_public_file_is_plain_or_refused_without_the_cell(cell):
     assert read_number("1e3", "a", 3) == 1000
 
 
-def test_years_of_two_digits_that_may_come_first_have_a_remedy_that_works():
+def test_two_digit_years_have_a_working_remedy():
     read = reader_of_dates(Dates(name="day", first="2019-01-01"), Writing())
     for cells, wrong, said in (
         ({"24-03-01", "24-04-30"}, Fault.ORDER, 'declare date_order "day/month/year" if the day comes first, or write'),

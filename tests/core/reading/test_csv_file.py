@@ -71,7 +71,7 @@ def test_outputs_beyond_the_bounds_are_clipped_and_counted():
     np.testing.assert_array_equal(data.y, [140, 160, 150])
 
 
-def test_inputs_on_the_edge_of_the_box_are_inside():
+def test_the_edge_of_the_box_is_inside():
     assert read(GOOD, x_box=[(10, 30)]).n == 3
 
 
@@ -153,7 +153,7 @@ FILES = {
 
 
 @pytest.mark.parametrize(("content", "message"), FILES.values(), ids=FILES.keys())
-def test_bad_files_are_refused_in_one_sentence_without_a_cell(content, message):
+def test_bad_files_are_refused_without_repeating_cells(content, message):
     with pytest.raises(ValueError, match=message) as caught:
         read(content)
     assert not isinstance(caught.value, UnicodeError)  # whose message quotes bytes
@@ -199,7 +199,7 @@ def test_a_path_that_cannot_be_opened_is_refused(tmp_path):
 VISITS = b"who,age,height\nAnn,1,70\n Bo ,2,80\nAnn,3,90\nBo,4,100\n7,5,105\n"
 
 
-def test_whose_row_each_is_is_read_and_their_names_are_not_kept():
+def test_persons_are_read_and_their_names_dropped():
     data = read(VISITS, person="who")
     assert data.people == 3
     assert data.person.tolist() == [0, 1, 0, 1, 2]
@@ -263,7 +263,7 @@ OF_GROUPS = {"x": ["age", "sex"], "y": "height", "y_bounds": (50, 200), "x_box":
 SEX = {"sex": ["women", "men"]}
 
 
-def test_a_category_is_read_as_the_number_of_its_level():
+def test_a_category_is_read_as_its_index():
     data = read_dataset(io.BytesIO(PEOPLE), **OF_GROUPS, levels=SEX)
     np.testing.assert_array_equal(data.X, [[1, 0], [2, 1], [3, 0]])
     assert data.x_levels == (None, ("women", "men"))
@@ -272,7 +272,7 @@ def test_a_category_is_read_as_the_number_of_its_level():
 
 @pytest.mark.parametrize("private", [False, True])
 @pytest.mark.parametrize("cell", [b"Men", b"", b"secret", b"0"])
-def test_what_is_no_level_is_other_or_refused_and_never_shown(private, cell):
+def test_unknown_categories_are_other_or_refused(private, cell):
     table = PEOPLE.replace(b" men ", cell)
     other = {"sex": ["women", "other", "men"]}
     data = read_dataset(io.BytesIO(table), **OF_GROUPS, levels=other, private_inputs=private)
@@ -283,7 +283,7 @@ def test_what_is_no_level_is_other_or_refused_and_never_shown(private, cell):
     assert refused.value.__context__ is None
 
 
-def test_private_groups_beyond_the_box_keep_their_level():
+def test_moved_private_inputs_keep_their_category():
     table = PEOPLE.replace(b"3,women", b"300,women")
     data = read_dataset(io.BytesIO(table), **OF_GROUPS, levels=SEX, private_inputs=True)
     np.testing.assert_array_equal(data.X[2], [100, 0])
@@ -315,13 +315,13 @@ def date_inputs(names, box, said=None, *, order=None):
     return tuple(each.dates for each in columns if each.dates), tuple(each.box for each in columns)
 
 
-def test_two_dates_as_a_side_of_the_box_make_an_input_one_of_dates():
+def test_two_dates_declare_an_input_of_dates():
     dates, box = date_inputs(("age", "day"), ((0, 90), YEARS))
     assert dates == (Dates(name="day", first="2019-01-01"),)
     assert box == ((0, 90), (0.0, 1825.0))
 
 
-def test_more_is_said_by_name_and_what_was_found_is_taken_again():
+def test_arguments_by_name_declare_how_it_is_written():
     said = {"day": {"format": "day.month.year", "period": "year"}}
     dates, box = date_inputs(("day",), (YEARS,), said)
     assert dates == (Dates(name="day", first="2019-01-01", format="day.month.year", period="year"),)
@@ -351,7 +351,7 @@ def test_what_cannot_be_is_refused_with_the_remedy(box, said, sentence):
         date_inputs(("day",), (box,), said)
 
 
-def test_a_table_with_dates_is_read_as_days_and_its_units_say_since_when():
+def test_dates_are_read_as_days_since_the_first():
     data = read_csv(io.BytesIO(b"day,visits\n2019-01-01,4\n2020-02-29,5\n"), x=["day"], x_box=[YEARS], **COUNTED)
     np.testing.assert_array_equal(data.X[:, 0], [0, 424])
     assert data.x_box == ((0.0, 1825.0),)
@@ -386,6 +386,6 @@ def test_a_refused_date_is_not_shown(cell, wrong):
     assert caught.value.__context__ is None
 
 
-def test_what_is_said_of_an_input_goes_before_the_order_of_all():
+def test_an_inputs_date_order_takes_precedence():
     of_one, _ = date_inputs(("a", "b"), (YEARS, YEARS), {"b": {"format": "month.day.year"}}, order="day/month/year")
     assert [each.format for each in of_one] == ["day/month/year", "month.day.year"]

@@ -124,11 +124,11 @@ def test_what_a_file_declares_needs_no_question(tmp_path, capsys, program):
         ("Height", ""),
     ],
 )
-def test_a_unit_is_what_stands_in_brackets_behind_a_label(label, unit):
+def test_a_unit_is_read_from_a_label(label, unit):
     assert unit_in(label) == unit
 
 
-def test_of_a_survey_with_many_columns_the_declared_ones_are_read():
+def test_only_declared_columns_of_large_surveys_are_read():
     frame = pd.DataFrame({f"v{at}": [float(at), at + 1.0, at + 2.0] for at in range(1500)})
     content = programs.spss(frame)
     with pytest.raises(ValueError, match=r"the file has 1500 columns, more than 1000, the limit; keep .* or name them"):
@@ -235,7 +235,7 @@ def test_macros_are_not_handed_on():
     assert zipfile.ZipFile(io.BytesIO(conversion._stored(with_macros))).namelist() == ["xl/workbook.xml"]
 
 
-def test_a_stream_that_cannot_go_back_is_read_as_text():
+def test_a_stream_that_cannot_seek_is_text():
     class Pipe(io.BytesIO):
         def seekable(self):
             return False
@@ -272,13 +272,13 @@ def test_a_file_that_is_cut_is_one_sentence(kind):
 @pytest.mark.full
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.5, 0.9, 0.99])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_file_that_is_cut_anywhere_is_one_sentence(kind, share):
+def test_a_truncated_file_is_explained(kind, share):
     content = KINDS[kind]()
     check(refusal(content[: int(share * len(content))]))
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_another_content_behind_the_right_beginning_is_one_sentence(kind):
+def test_wrong_content_after_a_valid_start_is_explained(kind):
     check(refusal(WRONG[kind]))
 
 
@@ -301,18 +301,18 @@ def test_too_much_is_given_up(name):
     assert SECRET not in said
 
 
-def test_limits_are_those_that_are_promised():
+def test_limits_are_those_that_are_documented():
     """One file takes no more memory and time than this, whatever it holds."""
     assert kinds.MAX_MEMORY <= 2 * 2**30
     assert kinds.MAX_SECONDS <= 120
     assert (conversion.MAX_CELLS, conversion.MAX_UNPACKED, kinds.MAX_PACKED) == (10_000_000, 256 * 2**20, 200 * 2**20)
 
 
-def test_a_text_in_several_pieces_of_gzip_is_whole():
+def test_gzip_texts_in_several_pieces_are_complete():
     assert text(gzip.compress(b"a,b\n") + gzip.compress(b"1,2\n") + b"\0\0") == "a,b\n1,2\n"
 
 
-def test_numbers_of_a_file_with_types_are_not_ambiguous():
+def test_numbers_of_typed_files_are_not_ambiguous():
     """In text, 2.400 may be 2,400; a file that stores a number says which it is."""
     frame = pd.DataFrame({"age": AGE, "metres": [1.755 if at % 2 else 2.0 for at in AGE]})
     for content in (programs.spss(frame), programs.parquet(pa.table(frame.to_dict("list")))):

@@ -15,7 +15,7 @@ MIXED = b"id;born;sex;wage;note\n" + b"".join(
 )
 
 
-def test_outcome_and_input_are_proposed_where_none_is_named():
+def test_outcome_and_input_are_proposed():
     found, columns = proposal(io.BytesIO(MIXED))
     assert (found["x"], found["y"], found["numbers"], found["date_order"]) == (
         ["born"],
@@ -33,7 +33,7 @@ def test_a_number_of_every_row_is_no_input():
     assert proposal(io.BytesIO(table))[0]["x"] == ["age"]
 
 
-def test_words_of_an_input_are_its_levels():
+def test_words_of_an_input_are_its_categories():
     found, _ = proposal(io.BytesIO(MIXED), ["born", "sex"], "wage")
     assert (found["x_levels"], found["grid"]) == ([None, ["m", "w"]], [51, None])
 
@@ -84,7 +84,7 @@ def test_what_may_mean_missing_is_counted():
 
 
 @pytest.mark.parametrize(("rows", "delta"), [(60, 1e-5), (10**4, 1e-5), (10**5, 1e-6), (0, 1e-5)])
-def test_delta_is_below_a_tenth_of_one_in_n(rows, delta):
+def test_proposed_delta_is_far_below_one_in_n(rows, delta):
     assert usual_delta(rows) == pytest.approx(delta)
 
 
@@ -130,7 +130,7 @@ def test_columns_of_numbers_and_others():
         (["NA", "", "1,5"], "1234,5"),
     ],
 )
-def test_the_way_of_writing_numbers_that_reads_most_comes_first(cells, ways):
+def test_the_best_number_format_comes_first(cells, ways):
     column = of(*cells)
     assert column.ways[0] == ways
     assert column.as_numbers("a", ways) == ""
@@ -158,7 +158,7 @@ def test_the_orders_that_read_dates(cells, orders):
         assert column.as_dates("a", "year.month.day" if orders != ["year-month-day"] else "day.month.year")
 
 
-def test_an_order_is_the_same_whatever_stands_between():
+def test_date_orders_ignore_their_separators():
     assert [order_of(each) for each in ("day.month.year", "month-day-year", "year/month/day")] == [
         "day/month/year",
         "month/day/year",
@@ -179,7 +179,7 @@ def test_an_order_is_the_same_whatever_stands_between():
         ([5.5, 6.5, "x", 7], {}),
     ],
 )
-def test_numbers_that_may_stand_for_missing_lie_apart(cells, codes):
+def test_missing_value_codes_are_far_from_values(cells, codes):
     assert of(*cells).codes == {code: count for code, count in codes.items() if count}
 
 
@@ -191,7 +191,7 @@ def test_columns_of_people():
     assert "names nobody" in surveyed("a,b\n,1\n,2\n")["a"].as_people("a")
 
 
-def test_columns_of_levels_and_words():
+def test_columns_of_categories_and_words():
     found = surveyed("sex,many\nwoman,0\n man ,1\nSECRET,2\n,3\n" + "".join(f"man,{k}\n" for k in range(4, 1100)))
     assert found["sex"].holds_words
     assert not found["many"].holds_words
@@ -204,13 +204,13 @@ def test_columns_of_levels_and_words():
     assert not any("SECRET" in str(each) for each in found.values())
 
 
-def test_what_is_kept_of_a_column_cannot_be_looked_up_in_a_list_of_digests():
+def test_kept_digests_cannot_be_looked_up():
     one, other = (of("woman", "man").texts for _ in range(2))
     assert len(one.rows) == len(other.rows) == 2
     assert one.rows.keys().isdisjoint(other.rows)
 
 
-def test_words_are_the_commonest_first_without_those_for_missing_and_without_numbers_where_asked():
+def test_words_are_sorted_by_frequency_without_missing_ones():
     content = b"a,b\n1,x\nNA,x\nrefused,y\n,n/a\n-7,y\nrefused,y\n"
     assert words_of(io.BytesIO(content), "b", Writing(), 9) == ["y", "x"]
     assert words_of(io.BytesIO(content), "b", Writing(), 1) == ["y"]

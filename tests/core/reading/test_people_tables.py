@@ -51,7 +51,7 @@ PAY = [f"{at % 8 + 1}.{at * 37 % 1000:03d}" if at % 4 else str(900 + at) for at 
 
 
 @pytest.mark.parametrize(("mark", "thousands", "fraction"), [(".", "1.234,5", "1234.5"), (",", "1,234.5", "1234,5")])
-def test_numbers_that_may_be_thousands_are_neither_proposed_nor_read_until_they_are_declared(mark, thousands, fraction):
+def test_ambiguous_thousands_must_be_declared(mark, thousands, fraction):
     cells = [cell.replace(".", mark) for cell in PAY]
     content = by_age(cells)
     found, said = proposed(content)
@@ -92,7 +92,7 @@ def test_one_number_that_has_one_reading_decides(cells, mark):
     assert readings.mark == mark
 
 
-def test_a_small_box_says_that_a_degree_is_none_of_thousands():
+def test_a_small_box_excludes_thousands():
     content = table("lat;y", [f"51.{at:03d}" for at in range(100, 190)], AGES)
     assert read_csv(io.BytesIO(content), x=["lat"], y="y", y_bounds=(0, 100), x_box=[(51, 52)]).X.max() < 52
     with pytest.raises(ValueError, match="column 'lat' has numbers with exactly three digits behind the point"):
@@ -123,7 +123,7 @@ def test_numbers_in_other_notations(cells, notation, values):
 
 
 @pytest.mark.parametrize("cell", ["A+", "<LOD", "room 5", "2024-03-01", "1_000", "", "5'10\" or so", "about 80+"])
-def test_what_is_no_number_is_none_in_any_notation(cell):
+def test_a_text_is_no_number_in_any_notation(cell):
     assert notation_of(cell) == ("", frozenset())
 
 
@@ -136,7 +136,7 @@ def test_what_is_no_number_is_none_in_any_notation(cell):
         (by_age([f"{at % 24}:30" for at in range(90)]), "times", [0.5, 1.5]),
     ],
 )
-def test_a_notation_is_proposed_and_read_where_it_is_declared(content, notation, values):
+def test_a_declared_notation_is_proposed_and_read(content, notation, values):
     found, said = proposed(content)
     assert (found["notations"], found["missing"]) == ([notation], None)
     assert READERS[notation].about in said
@@ -155,7 +155,7 @@ def test_a_top_coded_input_counts_as_its_limit():
     assert read_as_proposed(content).X.max() == 80
 
 
-def test_a_word_that_is_declared_missing_is_missing_in_every_notation():
+def test_declared_missing_words_win_over_notations():
     data = read(by_age(replaced(RATES, 3, "<5", ">90")), notations=["censored"], missing=["<5"])
     assert (data.n, data.left_out) == (75, 15)
     assert READERS.keys() == {*NOTATIONS}
@@ -181,7 +181,7 @@ RECOVERED = ["1/5/2020" if at % 7 == 1 else "13/12/2020" if at % 7 == 2 else at 
         (["no" if cell == 0 else "2/2/2021" for cell in RECOVERED], ["any date"], ["no"]),
     ],
 )
-def test_dates_beside_words_for_no_may_mean_yes(cells, yes, no):
+def test_dates_among_words_for_no_may_mean_yes(cells, yes, no):
     assert proposed(by_age(cells)) == proposed(by_age(cells), ["age"], "y")
     found, said = proposed(by_age(cells), ["age"], "y")
     assert (found["y_kind"], sorted(found["yes"]), found["no"], found["missing"]) == ("yes/no", sorted(yes), no, None)
@@ -191,7 +191,7 @@ def test_dates_beside_words_for_no_may_mean_yes(cells, yes, no):
     assert data.left_out == 0
 
 
-def test_an_outcome_with_dates_has_a_remedy_that_works():
+def test_an_outcome_with_dates_has_a_valid_remedy():
     with pytest.raises(ValueError, match=r'"yes": \[1, "any date"\], "no": \[0\]') as refused:
         read(by_age(RECOVERED))
     assert "box" not in str(refused.value)
@@ -207,7 +207,7 @@ def test_dates_among_numbers_are_not_proposed_as_missing():
 # ---- Columns of one name, whose rows these are, and the first proposal
 
 
-def test_columns_of_one_name_are_chosen_by_their_number():
+def test_columns_of_one_name_are_numbered():
     content = table("age;score;score", AGES, range(90), range(100, 190))
     found, said = proposed(content)
     assert (found["x"], found["y"]) == (["age"], "score (column 3)")
@@ -220,14 +220,14 @@ def test_columns_of_one_name_are_chosen_by_their_number():
         proposed(content, ["age"], "score")
 
 
-def test_a_first_line_of_equal_numbers_is_not_shown():
+def test_a_first_line_of_numbers_is_not_shown():
     with pytest.raises(ValueError, match="may be a record") as refused:
         proposed(table("71;71;3", AGES, AGES, AGES))
     assert "71" not in str(refused.value)
 
 
 @pytest.mark.parametrize("column", ["name", "patient_id"])
-def test_a_column_that_repeats_asks_whose_rows_these_are(column):
+def test_a_repeating_column_asks_for_its_people(column):
     cells = [f"P{at // 2}" if column == "name" else 5000 + at // 2 for at in range(90)]
     found, said = proposed(table(f"{column};year;hours", cells, [1990 + at % 40 for at in range(90)], RATES))
     assert (
@@ -237,7 +237,7 @@ def test_a_column_that_repeats_asks_whose_rows_these_are(column):
     assert (found["x"], found["y"]) == (["year"], "hours")
 
 
-def test_columns_that_do_not_repeat_and_groups_ask_nothing():
+def test_unique_columns_and_categories_ask_nothing():
     content = table("note;sex;year;hours", [f"n{at}" for at in range(90)], ["f", "m"] * 45, AGES, RATES)
     assert "Whose rows" not in proposed(content, ["year"], "hours")[1]
 
@@ -252,7 +252,7 @@ def test_a_number_of_the_row_is_never_proposed(first):
     assert (found["x"], found["y"]) == (["y"], "age")
 
 
-def test_words_are_the_outcome_where_one_column_of_numbers_is_left():
+def test_words_are_the_outcome_without_further_numbers():
     found, _ = proposed(table("id;age;smokes", range(90), AGES, ["yes", "no"] * 45))
     assert (found["x"], found["y"], found["y_kind"]) == (["age"], "smokes", "yes/no")
 
@@ -263,7 +263,7 @@ def test_a_numeric_outcome_comes_before_words():
 
 
 @pytest.mark.parametrize("x", [(), ("region",)])
-def test_a_table_without_a_column_of_numbers_is_refused_in_a_sentence(x):
+def test_a_table_without_numbers_is_refused(x):
     content = table("region;answer", ["north", "south"] * 45, ["often", "never", "never"] * 30)
     with pytest.raises(ValueError, match="no column of numbers or dates is left for an input, and a curve needs one"):
         proposed(content, x)
@@ -282,7 +282,7 @@ ROWS = [[age, rate, "x"] for age, rate in zip(AGES, RATES, strict=True)]
         ([*ROWS, ["age", "y", "note"], [1, 2.5, "x"]], (92,)),
     ],
 )
-def test_second_lines_of_names_are_proposed_to_be_ignored(rows, lines):
+def test_second_header_lines_are_proposed_as_ignored(rows, lines):
     content = "\n".join(["age;y;note", *(";".join(map(str, row)) for row in rows), ""]).encode()
     found, _ = proposed(content, ["age"], "y")
     assert found["ignore"] == lines

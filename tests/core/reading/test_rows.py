@@ -69,13 +69,13 @@ OTHER_KINDS = {
 
 
 @pytest.mark.parametrize(("content", "kind"), OTHER_KINDS.values(), ids=OTHER_KINDS)
-def test_other_kinds_of_file_are_named_and_not_unpacked(content, kind):
+def test_other_kinds_of_file_are_named(content, kind):
     remedy = "unpack it" if "zip" in kind or "compressed" in kind or "archive" in kind else "save it as CSV in UTF-8$"
     with pytest.raises(ValueError, match=f"^the file is {kind}.*, which is not .* here; {remedy}"):
         read(content)
 
 
-def test_a_bomb_is_not_read_beyond_its_first_piece():
+def test_an_archive_bomb_is_not_unpacked():
     stream = io.BytesIO(gzip.compress(bytes(50_000_000), 0))
     with pytest.raises(ValueError, match="compressed by gzip"):
         list(read_lines(stream))
@@ -84,7 +84,7 @@ def test_a_bomb_is_not_read_beyond_its_first_piece():
 
 @pytest.mark.full
 @given(st.lists(st.text(st.characters(exclude_characters="\r\n\0", codec="utf-8"), max_size=9), max_size=20), st.data())
-def test_whatever_ends_a_line_the_lines_are_the_same(texts, data):
+def test_all_line_ends_give_the_same_lines(texts, data):
     end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
     encoding = data.draw(st.sampled_from(["utf-8", "utf-16", "utf-32"]))
     content = "".join(f"{text}{end}" for text in ["a,b", *texts]).encode(encoding)
@@ -102,19 +102,19 @@ def test_a_declared_encoding_is_used(encoding):
     assert read(content, encoding) == [text]
 
 
-def test_a_mark_of_byte_order_goes_before_what_is_declared():
+def test_a_byte_order_mark_takes_precedence():
     assert read("é\n".encode("utf-8-sig"), "cp1252") == ["é\n"]
     assert encoding_of(codecs.BOM_UTF16_BE + b"\0a") == ("utf-16-be", codecs.BOM_UTF16_BE)
     assert encoding_of(b"a,b") == ("utf-8", b"")
 
 
 @pytest.mark.parametrize("content", [b"a,b\n1,2\n3,\xe9", b"a,b\n1,2\n" + b"3,\xe9" + b"4,5\n" * 30_000])
-def test_what_is_no_text_is_named_by_its_line_with_what_to_declare(content):
+def test_undecodable_text_is_named_by_its_line(content):
     with pytest.raises(NotDecoded, match=r'^line 3 of the file is not UTF-8 text; declare its encoding, "cp1252"'):
         read(content)
 
 
-def test_what_is_no_text_is_named_by_its_line_in_later_pieces_too():
+def test_undecodable_text_is_found_in_later_pieces():
     with pytest.raises(NotDecoded, match=r"^line 50002 of the file is not UTF-8"):
         read(b"a,b\n" + b"1,2\n" * 50_000 + b"\xff\n")
     with pytest.raises(NotDecoded, match=r"^line 2 of the file is not UTF-8 text: it holds NUL characters; declare"):
@@ -130,7 +130,7 @@ def test_an_endless_line_is_refused_after_the_limit():
     assert stream.tell() <= lines.MAX_LINE + 2 * 2**16
 
 
-def test_too_many_bytes_are_refused_where_there_is_a_limit(monkeypatch):
+def test_too_large_files_are_refused(monkeypatch):
     assert len(read(GOOD, max_bytes=len(GOOD))) == 3
     with pytest.raises(ValueError, match="the file has more than 5 bytes, the limit; keep a random sample"):
         read(GOOD, max_bytes=5)
@@ -149,7 +149,7 @@ def rows_of(content, **writing):
     return list(Table(io.BytesIO(content), Writing(**writing)))
 
 
-def test_rows_have_the_numbers_of_their_lines_and_no_spaces_around_fields():
+def test_rows_have_line_numbers_and_trimmed_fields():
     assert rows_of(b'a,b\n1, "x\ny"\n\n 2 ,z\n') == [(3, ["1", "x\ny"]), (5, ["2", "z"])]
     assert next(row for _, row in TableRows(io.BytesIO(GOOD), Writing())) == ["age", "height"]
 
@@ -159,12 +159,12 @@ def test_empty_rows_are_none(tail):
     assert len(rows_of(GOOD + tail)) == 2
 
 
-def test_empty_fields_beyond_the_header_are_none_and_nameless_ones_may_be_left_out():
+def test_surplus_empty_fields_are_dropped():
     assert rows_of(b"a,b\n1,2,,\n3,4\n") == [(2, ["1", "2"]), (3, ["3", "4"])]
     assert rows_of(b"a,b,,\n1,2\n3,4,,x\n") == [(2, ["1", "2", "", ""]), (3, ["3", "4", "", "x"])]
 
 
-def test_a_hint_for_spreadsheets_says_the_separator_unless_something_else_is_declared():
+def test_a_spreadsheet_hint_declares_the_separator():
     assert rows_of(b"sep=;\na;b\n1,5;2\n") == [(3, ["1,5", "2"])]
     assert rows_of(b"sep=;\na,b\n1,2\n", separator=",") == [(3, ["1", "2"])]
 
@@ -184,13 +184,13 @@ def test_runs_of_spaces_separate_where_nothing_else_does():
         (b"a,b\n1,2,SECRET\n3,4,5\n", "^line 2 has 3 fields where .*: 2 of 2 rows; declare the separator"),
     ],
 )
-def test_rows_of_another_width_are_counted_to_the_end_and_not_shown(content, said):
+def test_rows_of_another_width_are_counted(content, said):
     with pytest.raises(ValueError, match=said) as caught:
         rows_of(content)
     assert "SECRET" not in str(caught.value)
 
 
-def test_only_columns_that_are_used_need_a_name_of_their_own():
+def test_only_used_columns_need_unique_names():
     table, twins = Table(io.BytesIO(b",age,note,note,wage\n")), ["note (column 3)", "note (column 4)"]
     assert table.positions(["wage", "age", *twins]) == [4, 1, 2, 3]
     with pytest.raises(ValueError, match="columns 3 and 4 of the file have the same name: 'note'; choose one by its"):
@@ -203,7 +203,7 @@ def test_only_columns_that_are_used_need_a_name_of_their_own():
 @pytest.mark.parametrize(
     "first", [b"73.91,Ada", b"age,7391", b"nan,height", b"Ada,1e5", b"Ada,1973-09-01", b"1.9.1973,Ada", b"9/1/73,Ada"]
 )
-def test_a_header_that_may_be_a_record_is_not_shown(first):
+def test_a_header_that_may_be_private_is_hidden(first):
     with pytest.raises(ValueError, match=r"holds numbers or dates, so it may be a record\. Add a line of") as caught:
         column_names(io.BytesIO(first + b"\n1,2\n"))
     table = Table(io.BytesIO(first + b"\n1,2\n"))
@@ -214,7 +214,7 @@ def test_a_header_that_may_be_a_record_is_not_shown(first):
         assert "73" not in str(error.value)
 
 
-def test_a_name_of_one_column_that_may_be_a_whole_record_is_not_shown():
+def test_one_name_that_may_be_private_is_hidden():
     table = Table(io.BytesIO(b"Ada.7391\nBea.7392\n"))
     with pytest.raises(ValueError, match=r"no column 'size'; .* not shown") as caught:
         table.positions(["size"])
@@ -251,7 +251,7 @@ def test_a_file_without_a_header_is_empty(content):
         (b"a,\xe9\n", {"encoding": "cp1252"}, ",", "cp1252"),
     ],
 )
-def test_what_the_first_line_says_completes_what_is_declared(content, declared, separator, encoding):
+def test_the_first_line_completes_the_declaration(content, declared, separator, encoding):
     stream = io.BytesIO(b"before" + content)
     stream.seek(6)
     found = as_written(stream, Writing(**declared))
@@ -259,14 +259,14 @@ def test_what_the_first_line_says_completes_what_is_declared(content, declared, 
     assert stream.tell() == 6
 
 
-def test_rows_far_down_have_the_numbers_of_their_lines():
+def test_late_rows_have_their_line_numbers():
     assert rows_of(b"a,b\n1,2\n" + b"\n" * 300_000 + b"3,4\n") == [(2, ["1", "2"]), (300_003, ["3", "4"])]
     assert rows_of(b"\n" * MOST_ABOVE + b"a,b\n1,2\n") == [(MOST_ABOVE + 2, ["1", "2"])]
     with pytest.raises(ValueError, match="the first 100,000 lines of the file hold nothing; remove them"):
         rows_of(b"\n" * (MOST_ABOVE + 1) + b"a,b\n1,2\n")
 
 
-def test_a_message_repeats_60_letters_of_a_strangers_name_and_300_of_all():
+def test_messages_cut_long_column_names():
     names = [letter * 59 for letter in "abcdefghi"] + ["j" * 5_000]
     with pytest.raises(ValueError, match="the file has no column 'age'") as caught:
         Table(io.BytesIO((",".join(names[::-1]) + "\n").encode())).positions(["age"])
@@ -279,7 +279,7 @@ def test_a_message_repeats_60_letters_of_a_strangers_name_and_300_of_all():
     assert len(str(caught.value)) < 200
 
 
-def test_rows_behind_a_quote_that_opens_in_the_line_of_names_are_not_shown():
+def test_rows_in_a_quoted_header_are_hidden():
     swallowed = b'age,"height\n77,160.4\n63,171.9"\n1,2\n3,4\n'
     said = "columns are: not shown, because they go over 3 lines and hold numbers or dates. If these are rows, remove"
     for asked in (
@@ -328,12 +328,12 @@ def test_rows_behind_a_quote_that_opens_in_the_line_of_names_are_not_shown():
         ("1 2", "1234.5", None),
     ],
 )
-def test_numbers_are_read_as_they_are_declared_to_be_written(cell, numbers, value):
+def test_numbers_are_read_in_their_declared_format(cell, numbers, value):
     assert as_number(cell, numbers) == value
 
 
 @given(st.floats(-1e9, 1e9).map(lambda value: round(value, 2)))
-def test_every_number_comes_back_from_every_way_of_writing_it(value):
+def test_every_number_format_round_trips(value):
     for way, (group, decimal) in NUMBERS.items():
         written = f"{value:,.2f}".replace(",", "_").replace(".", decimal).replace("_", group)
         assert as_number(written, way) == value
@@ -358,7 +358,7 @@ def test_the_first_line_says_what_separates(line, separator):
     assert separator_of(line) == separator
 
 
-def test_what_is_declared_is_kept_as_one_spelling_and_goes_to_a_file():
+def test_declarations_are_stored_in_one_spelling():
     writing = Writing(separator="semicolon", encoding="Windows-1252", yes="Yes", no=["n", 0], missing=[])
     assert (writing.separator, writing.encoding, writing.yes, writing.no) == (";", "cp1252", ("Yes",), ("n", 0.0))
     assert set(asdict(writing)) == set(KEYS)
@@ -388,6 +388,6 @@ def test_what_is_declared_is_kept_as_one_spelling_and_goes_to_a_file():
         ({"date_order": "year"}, "date_order must be one of year-month-day, day/month/year"),
     ],
 )
-def test_what_cannot_be_declared_is_refused_with_what_can(changes, said):
+def test_invalid_declarations_are_refused_with_the_choices(changes, said):
     with pytest.raises(ValueError, match=said):
         Writing(**changes)

@@ -78,7 +78,7 @@ READ_OTHERWISE = ("time stamps", "codes of yes and no", "codes for missing")  # 
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if KINDS[name].declared and name not in READ_OTHERWISE])
-def test_what_is_not_declared_is_refused_with_how_many_rows_and_what_to_declare(run, name):
+def test_undeclared_cells_are_refused_with_a_declaration(run, name):
     kind = KINDS[name]
     config = {key: value for key, value in config_of(kind).items() if key not in kind.declared}
     code, said, told, *_ = run(kind.content, config)
@@ -102,7 +102,7 @@ def test_a_configuration_needs_eight_keys_and_no_more(run):
         assert (code, f"lacks '{key}'" in told) == (2, True)
 
 
-def test_the_owner_is_told_before_anything_is_spent_what_counts_as_a_bound(run):
+def test_owners_learn_early_what_is_clipped(run):
     code, said, told, card, page = run(KINDS["codes for missing"].content, config_of(KINDS["plain"]))
     assert code == 0
     assert told.startswith(
@@ -111,7 +111,7 @@ def test_the_owner_is_told_before_anything_is_spent_what_counts_as_a_bound(run):
     assert not any("outside the bounds and count" in each for each in (said, page, json.dumps(card)))
 
 
-def test_the_owner_is_told_which_outcomes_count_as_another(run):
+def test_owners_learn_which_outcomes_are_moved(run):
     code, said, told, *_ = run(KINDS["plain"].content, config_of(KINDS["plain"], y_kind="count"), "--anyway")
     assert code == 0
     assert "rows have an outcome that is not of its kind (count); each counts as the nearest one that is" in told
@@ -140,7 +140,7 @@ def look(tmp_path, capsys, content, *more):
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "another word for missing"])
-def test_what_look_proposes_is_what_must_be_declared(tmp_path, capsys, name):
+def test_look_proposes_what_must_be_declared(tmp_path, capsys, name):
     kind = KINDS[name]
     found = look(tmp_path, capsys, kind.content, "--x", kind.x, "--y", kind.y)
     if name == "codes of yes and no":  # nobody can know which code is yes
@@ -199,7 +199,7 @@ def cured_by(kind):
 
 
 @pytest.mark.parametrize("name", [name for name in ODD if not ODD[name].refused])
-def test_it_is_read_right_once_what_look_proposes_is_declared(name):
+def test_proposed_declarations_read_the_table_correctly(name):
     kind = ODD[name]
     found = proposed(kind.content, kind, None)
     table, spec = read(kind.content, found | owners(kind))

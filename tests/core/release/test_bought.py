@@ -60,7 +60,7 @@ def test_counts_and_rest_are_exactly_the_declared_budget(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_all_that_noise_was_added_to_gives_away_no_more_than_the_budget(mechanism):
+def test_all_measurements_together_keep_the_budget(mechanism):
     """On a neighbour, with the same noisy numbers: the zip is the same to the last byte."""
     spec = make_open(mechanism=mechanism)
     data = read(spec, wages())
@@ -158,7 +158,7 @@ def test_people_with_several_rows_buy_as_people(tmp_path, capsys):
     assert "all rows of any one person" in capsys.readouterr().out
 
 
-def test_noise_for_k_rows_is_in_the_counts_too():
+def test_counts_have_noise_for_k_rows():
     spec, one = make_open(rows_per_person=4), make_open()
     assert spec.purchase.multiplier == pytest.approx(4 * one.purchase.multiplier, rel=1e-6)
     together = 4 * math.hypot(1 / spec.purchase.multiplier, spec.built.guarantee.loss.mu)
@@ -166,7 +166,7 @@ def test_noise_for_k_rows_is_in_the_counts_too():
     assert together <= spec.guarantee.loss.mu * (1 + 1e-9)
 
 
-def test_too_few_people_are_told_before_anything_is_spent():
+def test_too_few_people_are_refused_unspent():
     spec = make_open()
     with pytest.raises(ValueError, match="bounds of 150 people are not to be had"):
         plan_release(spec, read(spec, wages(150)).X)
@@ -175,21 +175,21 @@ def test_too_few_people_are_told_before_anything_is_spent():
 
 
 @pytest.mark.parametrize(("tolerance", "within"), [(1e-3, False), (1e9, True)])
-def test_a_tolerance_beyond_the_bounds_bought_is_no_obstacle(tolerance, within):
+def test_a_tolerance_may_exceed_bought_bounds(tolerance, within):
     spec = make_open(tolerance=tolerance)
     published = replace(make_published(spec, [1e4] * 5), outcome=replace(spec.outcome, bounds=(0.0, 1e5)))
     assert within_tolerance(published).tolist() == [within] * 5
     assert f"within ± {tolerance:g} pounds" in useful(published)
 
 
-def test_nothing_fails_once_it_is_charged_where_nobody_is_within_declared_bounds():
+def test_nobody_within_declared_bounds_causes_no_failure():
     """Logarithms need bounds above 0, and the declared ones begin at 0: those of all cells within them are taken."""
     spec = make_open(log=True, y_kind="number", y_bounds=[0, 100], epsilon=3.0, total_epsilon=3.0)
     published = released(spec, read(spec, wages()))
     assert published.outcome.bounds == published.bought.interval == (0.01, 100.0)
 
 
-def test_bounds_are_bought_on_the_command_and_all_that_is_released_says_so(tmp_path, capsys):
+def test_bought_bounds_are_stated_in_every_output(tmp_path, capsys):
     spec = make_spec(mechanism="bayes_cells", y_bounds=(0.0, 1.0), y="wage", y_unit="pounds", y_kind="amount")
     assert command(tmp_path, wages(), spec_to_json(spec), "--buy-bounds", "0.01") == OK
     assert "Bounds bought with a share of 0.1 of the budget: 0 to" in capsys.readouterr().out
@@ -241,7 +241,7 @@ FARTHEST = "age,wage\n" + "".join(f"{1 + at % 80},{(-1) ** at * 1.7e308!r}\n" fo
     ],
     ids=["unit", "outcomes"],
 )
-def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(tmp_path, capsys, table, unit, kind, remedy):
+def test_off_scale_values_are_never_called_useful(tmp_path, capsys, table, unit, kind, remedy):
     ledger = tmp_path / "ledger.json"
     spec = make_open(epsilon=2.0, total_epsilon=2.5, bounds_unit=unit, y_kind=kind)
     assert command(tmp_path, table.encode(), spec_to_json(spec), "--ledger", str(ledger), "--new-ledger") == OK
@@ -259,7 +259,7 @@ def test_nothing_within_bounds_that_ran_off_their_scale_is_called_of_use(tmp_pat
     assert {row.rpartition(",")[2] for row in rows} == {"0"}
 
 
-def test_bounds_within_their_scale_are_not_said_to_be_off_it(files):
+def test_bounds_on_scale_are_not_called_off_it(files):
     assert json.loads(files["release.json"])["bounds"]["off_scale"] is False
     assert "within_tolerance" not in files["values.csv"].decode()
 

@@ -137,7 +137,7 @@ def test_no_output_is_in_the_zip(mechanism):
         assert f"{figure:.7g}"[:7].encode() not in everything
 
 
-def test_equal_releases_make_equal_zips_without_a_seed_or_a_time():
+def test_equal_releases_make_equal_zips():
     spec = make_spec()
     published = released(spec, read(spec))
     ledger = spec.new_ledger()
@@ -151,7 +151,7 @@ def test_equal_releases_make_equal_zips_without_a_seed_or_a_time():
     assert not re.search(r"20\d\d-\d\d-\d\d|\d\d:\d\d", card)
 
 
-def test_a_release_that_the_ledger_does_not_count_is_refused():
+def test_an_uncounted_release_is_refused():
     spec = make_spec()
     published = released(spec, read(spec))
     elsewhere = make_spec(epsilon=0.5).new_ledger()
@@ -179,14 +179,14 @@ def test_very_large_strategies_are_left_out(monkeypatch):
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]
 
 
-def test_centiles_stand_in_the_table_and_the_card():
+def test_centiles_are_in_table_and_card():
     files = make_zip(make_spec(mechanism="bayes_cells", centiles=True))
     assert list(cells(files))[-5:] == [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
     assert "97 in 100" in json.loads(files["release.json"])["values"]["columns"]["centile_97"]
     assert "centiles of people" in files["figure.svg"].decode()
 
 
-def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe():
+def test_spreadsheet_formulas_get_an_apostrophe():
     for start in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"):
         assert safe_text(f'{start}HYPERLINK("http://x")') == f'\'{start}HYPERLINK("http://x")'
     for text in ("age", "a=b", "größe", "", "'=1"):
@@ -207,7 +207,7 @@ def test_headers_are_quoted_and_safe_in_any_separator():
 
 
 @pytest.mark.full
-def test_of_many_rows_a_file_holds_their_counts_and_gives_the_values():
+def test_large_zips_hold_counts_and_give_values():
     spec = replace(make_spec(), mechanism="bayes", cells=None, delta=1e-6)
     data = read(spec, n=6000)
     published = released(spec, data)

@@ -32,7 +32,7 @@ def test_a_changed_or_missing_file_is_named(folder, name):
         check_folder(folder)
 
 
-def test_a_name_on_the_card_leads_to_no_file_elsewhere(tmp_path):
+def test_names_on_a_card_reach_no_other_file(tmp_path):
     (tmp_path / "mine").write_text("private")
     folder = written(zip_of(), tmp_path / "release")
     edited(folder, ("sha256", "../mine"), '"0"')
@@ -79,7 +79,7 @@ def with_cell(files, name, cell):
 
 
 @pytest.mark.parametrize("text", NOT_NUMBERS)
-def test_a_step_that_no_release_has_is_a_sentence(folder, text):
+def test_an_impossible_step_is_explained(folder, text):
     edited(folder, ("values", "step"), text)
     with pytest.raises(ValueError, match=r"^the step of the values must "):
         check_folder(folder)
@@ -116,7 +116,7 @@ def test_nothing_in_a_strangers_file_is_executed(folder):
     assert not (folder / "executed").exists()
 
 
-def test_another_card_is_refused_and_a_file_beyond_the_limit_is_not_read(folder, monkeypatch):
+def test_invalid_cards_and_large_files_are_refused(folder, monkeypatch):
     (folder / "release.json").write_text(json.dumps({"schema": 1}))
     with pytest.raises(ValueError, match=r"release\.json is not of a release with statistics"):
         check_folder(folder)
@@ -198,7 +198,7 @@ def test_a_release_that_was_published_is_read_again(kept, of_groups):
     assert found.mean.shape == (5,)
 
 
-def test_a_release_where_inputs_are_public_comes_back_too(tmp_path):
+def test_releases_with_public_inputs_are_loaded_too(tmp_path):
     files = zip_of("bayes")
     (tmp_path / "r.zip").write_bytes(packed(files))
     release = load(tmp_path / "r.zip")
@@ -222,7 +222,7 @@ def test_what_is_no_release_is_said(tmp_path, of_groups):
         load(tmp_path / "nowhere.npz")
 
 
-def test_a_small_zip_that_unpacks_to_much_is_not_unpacked(tmp_path, monkeypatch):
+def test_a_zip_bomb_is_not_unpacked(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "r.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("release.json", b" " * 10_000)
     monkeypatch.setattr("dpgp_core.release.check.MOST_BYTES", 5_000)
@@ -244,7 +244,7 @@ def test_arguments_that_do_not_fit_are_named(tmp_path, of_groups):
             call()
 
 
-def test_where_inputs_are_hidden_it_is_read_with_the_models_it_was_made_with(tmp_path):
+def test_private_releases_are_read_with_their_models(tmp_path):
     """Rough curves and people who scatter little among them, which only many people show: it was read without."""
     one = {"x": ["age"], "x_units": ["years"], "x_box": [[0, 90]], "x_levels": None, "grid": [9], "lengthscale": [25]}
     spec = spec_of(**one, mechanism="bayes_cells", epsilon=5)

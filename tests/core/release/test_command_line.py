@@ -71,7 +71,7 @@ def test_degrees_and_logarithms_are_declared_by_the_command(run, tmp_path):
     assert (spec.coordinates, spec.log) == (("age", "x"), True)
 
 
-def test_a_card_is_a_configuration_and_its_ledger_goes_on(run, tmp_path):
+def test_a_card_is_a_configuration_with_its_ledger(run, tmp_path):
     run()
     (tmp_path / "release.json").write_bytes(card(tmp_path))
     code, out, _ = run(config="release.json", out="again.zip")
@@ -92,7 +92,7 @@ def test_a_card_is_not_replaced_by_a_ledger(run, tmp_path):
     assert not (tmp_path / "b.zip").exists()
 
 
-def test_a_ledger_is_made_only_when_that_is_asked_for(run, tmp_path):
+def test_a_ledger_is_made_only_on_request(run, tmp_path):
     code, _, err = run("--ledger", "l.json")
     assert code == 2
     assert "there is no ledger at 'l.json'. Name the one that counts this table, or add --new-ledger" in err
@@ -100,13 +100,13 @@ def test_a_ledger_is_made_only_when_that_is_asked_for(run, tmp_path):
     assert run("--new-ledger")[0] == 2
 
 
-def test_a_file_name_that_is_no_text_is_printed_all_the_same(run, tmp_path):
+def test_unprintable_file_names_are_printed(run, tmp_path):
     code, out, _ = run(out="o\udcff.zip")
     assert code == 0
     assert r"Wrote o\udcff.zip" in out
 
 
-def test_without_a_ledger_passing_the_total_is_said_loudly(run, tmp_path):
+def test_exceeding_the_total_without_a_ledger_warns(run, tmp_path):
     run()
     found = json.loads(card(tmp_path))
     found["ledger"]["entries"] *= 7
@@ -120,7 +120,7 @@ def test_without_a_ledger_passing_the_total_is_said_loudly(run, tmp_path):
     assert not (tmp_path / "third.zip").exists()
 
 
-def test_an_existing_zip_is_kept_and_nothing_is_spent(run, tmp_path):
+def test_an_existing_zip_is_kept_unspent(run, tmp_path):
     (tmp_path / "out.zip").write_bytes(b"old")
     code, _, err = run("--ledger", "l.json", "--new-ledger")
     assert code == 5
@@ -226,7 +226,7 @@ def test_a_pipe_is_refused_at_once(run, tmp_path, option):
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.full) for each in (signal.SIGINT, signal.SIGHUP))]
 )
-def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
+def test_a_signal_leaves_no_file_or_lock(run, tmp_path, number):
     """Stopped while it holds the ledger and has claimed the zip."""
     code = (
         "import os, signal, sys, time\nfrom dpgp_core.release import command_line, ledger_file\n"
@@ -256,7 +256,7 @@ def test_a_signal_leaves_no_half_of_a_file_and_no_lock(run, tmp_path, number):
     assert names(tmp_path) == before
 
 
-def test_a_release_that_was_told_to_outlive_its_terminal_does():
+def test_nohup_keeps_a_release_alive():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     try:
         with command_line._stopping():
@@ -273,7 +273,7 @@ def outputs_and_both(folder):
     return "outputs", "both"
 
 
-def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path):
+def test_inputs_become_public_only_explicitly(run, tmp_path):
     outputs_and_both(tmp_path)
     ledger = ("--ledger", "l.json")
     assert run(*ledger, "--new-ledger", config="both.json", out="a.zip")[0] == 0
@@ -291,7 +291,7 @@ def test_inputs_are_made_public_by_an_explicit_choice_only(run, tmp_path):
     assert read_ledger_file(str(tmp_path / "l.json")).inputs_public
 
 
-def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_path):
+def test_protections_do_not_mix_without_a_file(run, tmp_path):
     for name in outputs_and_both(tmp_path):
         assert run(config=f"{name}.json", out=f"{name}.zip")[0] == 0
     earlier = json.loads(card(tmp_path, "outputs.zip")) | {"ledger": json.loads(card(tmp_path, "both.zip"))["ledger"]}
@@ -301,7 +301,7 @@ def test_without_a_ledger_file_kinds_of_protection_do_not_mix_either(run, tmp_pa
     assert ledger_from_json(card(tmp_path, "again.zip")).inputs_public
 
 
-def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path):
+def test_options_declare_whose_rows_these_are(run, tmp_path):
     people = "who,age,height\n" + "\n".join(f"p{at % 9},{at},{90 + at}" for at in range(60))
     (tmp_path / "people.csv").write_text(people)
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(mechanism="bayes_cells")))
@@ -321,7 +321,7 @@ def test_whose_rows_they_are_is_said_in_the_command(run, tmp_path):
 # ---- A dry run, and declarations that are probably wrong
 
 
-def test_a_check_spends_and_writes_nothing_and_says_what_a_release_would(run, tmp_path):
+def test_a_check_predicts_a_release_and_spends_nothing(run, tmp_path):
     before = names(tmp_path)
     for out in ("out.zip", None):
         given = ["release", "--csv", "table.csv", "--config", "config.json", *(["--out", out] if out else [])]
@@ -379,9 +379,7 @@ PRIVATE_INPUTS = {"mechanism": "bayes_cells", "grid": (3,)}
         ),
     ],
 )
-def test_a_declaration_that_fits_less_than_half_of_the_table_spends_nothing_unless_it_is_insisted_on(
-    run, tmp_path, changes, content, said
-):
+def test_an_unlikely_declaration_needs_anyway(run, tmp_path, changes, content, said):
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(**changes)))
     if content:
         (tmp_path / "table.csv").write_bytes(content)
@@ -397,7 +395,7 @@ def test_a_declaration_that_fits_less_than_half_of_the_table_spends_nothing_unle
     assert run("--anyway", "--ledger", "l.json", "--new-ledger")[0] == 0
 
 
-def test_causes_are_named_beside_codes_for_missing(run, tmp_path):
+def test_causes_are_named_next_to_missing_codes(run, tmp_path):
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(y_bounds=(0.0, 2.0))))
     assert "Check the bounds, their unit and how numbers are written. If some of them only stand" in run("--check")[2]
     (tmp_path / "config.json").write_text(spec_to_json(make_spec(**PRIVATE_INPUTS, x_box=((1000.0, 1100.0),))))
@@ -406,13 +404,13 @@ def test_causes_are_named_beside_codes_for_missing(run, tmp_path):
     assert "Check its unit, how numbers are written, and the order of dates. Widen" in run("--check")[2]
 
 
-def test_half_of_the_table_is_no_reason_to_stop(run, tmp_path):
+def test_half_of_the_table_is_accepted(run, tmp_path):
     (tmp_path / "table.csv").write_bytes(b"age,height\n" + b"1,999\n2,100\n" * 20)
     code, _, err = run()
     assert (code, "20 of 40 outcomes lie outside the bounds" in err) == (0, True)
 
 
-def test_a_check_asks_whose_rows_these_are_and_names_weights(run, tmp_path):
+def test_a_check_mentions_persons_and_weights(run, tmp_path):
     people = "player,age,height,pspwght\n" + "\n".join(f"p{at % 30},{at},{90 + at},{at % 7}.5" for at in range(60))
     (tmp_path / "people.csv").write_text(people)
     code, _, err = run("--check", csv="people.csv")
@@ -434,7 +432,7 @@ def twice(at):
 
 
 @pytest.mark.parametrize("name", ["name", "Patient ID", "last_name", "id", "who"])
-def test_rows_that_repeat_people_spend_nothing_until_it_is_said_whose_they_are(run, tmp_path, name):
+def test_repeated_people_spend_nothing_until_declared(run, tmp_path, name):
     people_table(tmp_path, name, (lambda at: str(4000 + at // 2)) if name == "id" else twice)
     before = names(tmp_path)
     for more in ((), ("--check",)):
@@ -466,7 +464,7 @@ def test_rows_that_repeat_people_spend_nothing_until_it_is_said_whose_they_are(r
         (",2019", [str, str]),  # a column without a name, and one whose name is a number
     ],
 )
-def test_nothing_else_is_refused_because_of_a_column_that_is_not_used(run, tmp_path, header, columns):
+def test_unused_columns_refuse_nothing_else(run, tmp_path, header, columns):
     people_table(tmp_path, header, *columns)
     for more in (("--check",), ()):
         assert run(*more, csv="people.csv")[0] == 0

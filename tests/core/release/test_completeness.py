@@ -66,21 +66,21 @@ PUBLIC_PEOPLE = make_spec(mechanism="bayes", **PEOPLE)
 
 
 @pytest.mark.parametrize("spec", [BY_ROWS, TO_PEOPLE, PUBLIC_PEOPLE], ids=["rows", "people", "people, public inputs"])
-def test_a_record_that_is_replaced_by_a_complete_one_changes_no_byte(spec):
+def test_replacing_complete_records_changes_no_byte(spec):
     found = rows()
     one, other = replayed(spec, found, changed(found, 11, 2, "yes" if found[11][2] == "no" else "no"))
     assert one == other
 
 
 @pytest.mark.parametrize("cell", ["", "inconclusive"])
-def test_where_inputs_are_private_it_is_hidden_which_rows_of_a_person_are_complete(cell):
+def test_private_inputs_hide_incomplete_rows_of_people(cell):
     """Another row of the same person is complete, so the person still has one."""
     found = rows()
     one, other = replayed(TO_PEOPLE, found, changed(found, 11, 2, cell))
     assert one == other
 
 
-def test_where_inputs_are_public_it_differs_as_the_card_says_how_many_rows_were_left_out():
+def test_public_inputs_reveal_the_stated_incomplete_rows():
     found = rows()
     one, other = (card_of(zipped(PUBLIC_PEOPLE, each)) for each in (found, changed(found, 11, 2, "")))
     assert [each["public"]["rows_left_out"] for each in (one, other)] == [2, 3]
@@ -94,7 +94,7 @@ def test_where_inputs_are_public_it_differs_as_the_card_says_how_many_rows_were_
     assert one == other
 
 
-def test_one_outcome_that_is_neither_moves_the_number_of_records_as_the_card_says():
+def test_one_missing_outcome_changes_the_stated_number():
     found = rows()
     one, other = (card_of(zipped(BY_ROWS, each)) for each in (found, changed(found, 11, 2, "inconclusive")))
     assert [each["public"]["n"] for each in (one, other)] == [59, 58]
@@ -114,13 +114,13 @@ def test_one_outcome_that_is_neither_moves_the_number_of_records_as_the_card_say
         ({"mechanism": "bayes_cells"}, None),
     ],
 )
-def test_the_promise_says_what_is_public_wherever_rows_may_be_left_out(changes, sentence):
+def test_the_guarantee_states_what_completeness_reveals(changes, sentence):
     found = [each for each in make_spec(**changes).guarantee.assumptions if "complete" in each]
     assert found == ([] if sentence is None else [sentence])
 
 
 @pytest.mark.parametrize(("spec", "left_out"), [(TO_PEOPLE, 1), (PUBLIC_PEOPLE, 2)], ids=["private", "public"])
-def test_card_ledger_and_load_say_it_and_how_many_rows_were_left_out(spec, left_out, tmp_path):
+def test_card_ledger_and_load_state_incomplete_rows(spec, left_out, tmp_path):
     """Rows that name nobody are counted where others are."""
     content = zipped(spec, rows())
     (tmp_path / "release.zip").write_bytes(content)

@@ -13,7 +13,7 @@ from tests.core.release.worlds import names
 ONE = ("a release", EXAMPLE.guarantee)
 
 
-def test_output_appears_whole_and_survives_a_power_cut_with_its_name(tmp_path, forced):
+def test_output_is_complete_and_survives_power_cuts(tmp_path, forced):
     path = tmp_path / "o.zip"
     with output_file(str(path), overwrite=False) as write:
         assert path.read_bytes() == b""  # claimed
@@ -25,7 +25,7 @@ def test_output_appears_whole_and_survives_a_power_cut_with_its_name(tmp_path, f
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_a_failure_in_between_leaves_things_as_they_were(tmp_path, overwrite):
+def test_a_failure_leaves_files_unchanged(tmp_path, overwrite):
     path = tmp_path / "o.zip"
     if overwrite:
         path.write_bytes(b"old")
@@ -37,7 +37,7 @@ def test_a_failure_in_between_leaves_things_as_they_were(tmp_path, overwrite):
 
 @pytest.mark.parametrize("overwrite", [False, True])
 @pytest.mark.parametrize("name", ["", "none/o.zip", "x" * 300, "a\0b"])
-def test_a_path_that_cannot_be_written_is_found_out_before(tmp_path, name, overwrite):
+def test_an_unwritable_path_is_found_early(tmp_path, name, overwrite):
     with pytest.raises(CannotWrite), output_file(f"{tmp_path}/{name}", overwrite=overwrite):
         pytest.fail("must not be reached")
     assert names(tmp_path) == []
@@ -53,7 +53,7 @@ with output_file(sys.argv[1], overwrite=sys.argv[2] == "True"):
 
 @pytest.mark.full
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_what_a_killed_release_leaves_is_removed_by_the_next_one(tmp_path, overwrite):
+def test_leftovers_of_killed_releases_are_removed(tmp_path, overwrite):
     path = tmp_path / "o.zip"
     if overwrite:
         path.write_bytes(b"old")
@@ -67,7 +67,7 @@ def test_what_a_killed_release_leaves_is_removed_by_the_next_one(tmp_path, overw
     assert path.read_bytes() == b"new"
 
 
-def test_what_a_release_that_goes_on_has_begun_is_left_alone(tmp_path):
+def test_files_of_running_releases_are_kept(tmp_path):
     path = tmp_path / "o.zip"
     with output_file(str(path), overwrite=False) as write:
         with pytest.raises(CannotWrite, match="exists already"), output_file(str(path), overwrite=False):
@@ -79,7 +79,7 @@ def test_what_a_release_that_goes_on_has_begun_is_left_alone(tmp_path):
     assert names(tmp_path) == ["o.zip"]
 
 
-def test_what_goes_wrong_inside_is_not_called_a_wrong_path(tmp_path):
+def test_other_errors_are_not_blamed_on_paths(tmp_path):
     (tmp_path / "a").touch()
     with pytest.raises(OSError, match="mine"), open_file(str(tmp_path / "a")):
         raise OSError("mine")

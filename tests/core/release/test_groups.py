@@ -49,7 +49,7 @@ def table(n=120):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes_cells", "bayes"])
-def test_the_zip_names_levels_and_its_values_follow_from_what_was_measured(mechanism):
+def test_the_zip_names_categories_and_reproduces_values(mechanism):
     spec = spec_of(mechanism=mechanism)
     files = make_zip(spec, table())
     rows = rows_of(files)
@@ -68,7 +68,7 @@ def test_the_zip_names_levels_and_its_values_follow_from_what_was_measured(mecha
     assert found.mean[0] == pytest.approx(value[LEVELS[1]] - value[LEVELS[0]], abs=0.2)
 
 
-def test_a_name_that_a_spreadsheet_would_run_is_text():
+def test_a_category_like_a_formula_is_text():
     spec = spec_of(x=["age", "=sex"], x_levels=[None, ["=1+1", 'a "b"']])
     content = table().replace(b'"women, girls"', b"=1+1").replace(b'"men, boys"', b'"a ""b"""')
     rows = rows_of(make_zip(spec, content.replace(b"sex", b"=sex", 1)))
@@ -92,7 +92,7 @@ def of_groups(**changes):
     )
 
 
-def test_levels_are_taken_out_and_longitude_comes_first_at_once():
+def test_drawing_removes_categories_and_orders_coordinates():
     spec = of_groups(
         x=("lat", "sex", "day", "lon"),
         x_units=("°", "", "h", "°"),
@@ -114,14 +114,14 @@ def drawn(published):
     return published.plot(Figure(figsize=(10, 5), dpi=72).subplots())
 
 
-def test_a_curve_for_each_group_and_who_is_who():
+def test_each_group_has_its_own_curve():
     ax = drawn(make_published(of_groups(), [1.0] * 12))
     assert len(ax.collections) == len(ax.lines) == 3
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [*GROUPS, "95 % interval for the curve"]
     assert [line.get_color() for line in ax.lines] == list(COLOURS[:3])
 
 
-def test_twenty_groups_have_points_of_their_own_and_differ_in_their_look():
+def test_twenty_groups_look_different():
     levels = tuple(f"region {i}" for i in range(20))
     groups, plain = groups_of(of_groups(x_levels=(None, levels)))
     assert [group.name for group in groups] == list(levels)
@@ -149,7 +149,7 @@ def test_a_map_says_of_which_group_it_is():
     assert ax.get_ylabel() == "north [km]"
 
 
-def test_every_group_has_numbers_at_its_centile_lines_that_do_not_lie_on_each_other():
+def test_centile_numbers_do_not_overlap():
     spec = of_groups(centiles=True, y_bounds=(0.0, 20.0))
     found = make_published(spec, [1.0] * 12)
     found = replace(found, centiles=tuple(np.full(12, 3.0 * each) for each in range(5)))

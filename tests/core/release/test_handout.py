@@ -129,13 +129,13 @@ def test_what_was_spent_is_rounded_up():
         ("inputs and outputs", 4, "up to 4 rows of any one person, inputs and outputs. What is hidden"),
     ],
 )
-def test_no_more_is_said_to_be_hidden_than_is(protects, rows, said):
+def test_the_page_claims_no_further_protection(protects, rows, said):
     card = json.loads(zip_of()["release.json"])
     card["guarantee"] |= {"protects": protects, "rows": rows}
     assert f"The noise in these values hides {said}" in " ".join(Read(page(card, "")).words)
 
 
-def test_what_makes_a_promise_smaller_is_said():
+def test_the_page_states_every_limitation():
     card = json.loads(zip_of()["release.json"])
     card["guarantee"]["established"] = False
     card["ledger"] |= {"inputs_public": True, "begun_again": "a rehearsal", "limit": None}
@@ -145,7 +145,7 @@ def test_what_makes_a_promise_smaller_is_said():
     assert "because: a rehearsal" in shown
 
 
-def test_the_page_says_what_a_share_and_what_centiles_are():
+def test_the_page_explains_shares_and_centiles():
     rows = "".join(f"{age},{age % 3 // 2}\n" for age in range(90))
     rate = make_spec(mechanism="bayes_cells", y_kind="yes/no", y_bounds=(0, 1), y_unit="")
     said = " ".join(Read(make_zip(rate, f"age,height\n{rows}".encode())["card.html"].decode()).words)
@@ -177,7 +177,7 @@ def cells_of(ax):
     return corners[0, :, 0], corners[:, 0, 1], np.asarray(mesh.get_array())
 
 
-def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use():
+def test_useless_parts_of_a_curve_are_grey():
     spec = make_spec(grid=(5,), tolerance=2.0, y_bounds=(0.0, 6.0))
     ax = drawn(make_published(spec, (1, 1, 1, 9, 1)))
     uncertain, curve = ax.lines
@@ -193,7 +193,7 @@ def test_a_curve_lies_within_its_band_and_is_grey_where_it_is_of_no_use():
     assert len(legend_of(drawn(make_published(spec, (1,) * 5)))) == 2
 
 
-def test_a_map_has_a_cell_a_point_and_grey_ones():
+def test_a_map_has_grey_useless_cells():
     spec = make_spec(**TWO, grid=(2, 3), tolerance=2.0)
     ax = drawn(make_published(spec, (1, 1, 9, 1, 1, 1)))
     across, up, colours = cells_of(ax)
@@ -245,7 +245,7 @@ def test_shares_of_yes_are_drawn_in_per_cent():
     np.testing.assert_allclose(ax.lines[-1].get_ydata(), [25, 50, 75])
 
 
-def test_the_figure_says_what_was_found_at_which_budget_and_what_is_protected():
+def test_the_figure_states_result_budget_and_protection():
     published = make_published(make_spec(grid=(5,), tolerance=2.0, y_bounds=(0.0, 6.0)), (1, 1, 1, 9, 1))
     on_the_card, picture = pictures(published)
     root = ElementTree.fromstring(picture)
@@ -271,7 +271,7 @@ def test_the_title_says_what_was_found(changed, widths, said):
     assert finding(make_published(make_spec(grid=(3,), **changed), widths)) == said
 
 
-def test_a_release_is_not_lost_if_no_figure_can_be_drawn(monkeypatch):
+def test_a_release_survives_a_failed_figure(monkeypatch):
     published = make_published(make_spec(grid=(3,)), (1, 1, 1))
 
     def broken(*_):

@@ -42,7 +42,7 @@ def on_the_sphere(longitude, latitude, other_longitude, other_latitude):
 
 
 @pytest.mark.parametrize("box", BOXES)
-def test_short_distances_are_true_up_to_the_stated_error(box):
+def test_short_distances_are_within_the_stated_error(box):
     found = within(**box)
     east, north = found.kilometres
     middle, step = sum(box["longitudes"]) / 2, 1e-3
@@ -63,7 +63,7 @@ def test_short_distances_are_true_up_to_the_stated_error(box):
         ({"latitudes": (-89.0, 0.0)}, "lat"),
     ],
 )
-def test_a_box_that_is_not_on_the_earth_is_a_sentence(changes, name):
+def test_a_box_beyond_the_earth_is_refused(changes, name):
     with pytest.raises(ValueError, match=f"coordinates need x_box of '{name}' in degrees within .*check which column"):
         within(**LONDON | changes)
 
@@ -80,7 +80,7 @@ PLACES = b"lon,lat,height\n" + b"".join(
 
 
 @pytest.mark.parametrize("mechanism", ["refined", "cloaking", "sparse"])
-def test_it_is_the_release_of_a_table_projected_by_hand(mechanism, same_bits):
+def test_a_release_equals_that_of_projected_inputs(mechanism, same_bits):
     spec = of_london(mechanism=mechanism)
     east, north = spec.degrees.kilometres
     box = tuple((low * worth, high * worth) for (low, high), worth in zip(spec.x_box, (east, north), strict=True))
@@ -150,7 +150,7 @@ def files(tmp_path_factory):
     return unzipped((folder / "out.zip").read_bytes())
 
 
-def test_a_box_of_dates_is_kept_in_days_and_written_in_dates():
+def test_date_boxes_are_days_written_as_dates():
     spec = of_visits(dates=GERMAN)
     assert spec.x_box == ((0.0, 1825.0),)
     assert spec.dates == (Dates(name="day", first="2019-01-01", format="day.month.year", period="year"),)
@@ -161,12 +161,12 @@ def test_a_box_of_dates_is_kept_in_days_and_written_in_dates():
     assert spec != of_visits()
 
 
-def test_points_are_whole_days_from_the_first_to_the_last():
+def test_grid_points_are_whole_days():
     points = of_visits(grid=(37,)).points()[:, 0]
     np.testing.assert_array_equal(points, np.rint(np.linspace(0, 1825, 37)))
 
 
-def test_the_table_is_read_in_the_declared_way_alone():
+def test_only_the_declared_date_order_is_read():
     spec = of_visits(dates=GERMAN)
     data = read_table(io.BytesIO(table("day.month.year")), spec)
     assert data.X.min() == 0
@@ -204,7 +204,7 @@ def test_a_mechanism_of_one_kernel_releases_dates_too():
 
 
 @pytest.mark.full
-def test_a_period_and_levels_go_together():
+def test_periods_and_categories_can_be_combined():
     header, *rows = table(n=300).decode().splitlines()
     of_two = "\n".join([f"{header},clinic", *(f"{row},{'ab'[at % 2]}" for at, row in enumerate(rows))])
     levels = {"x": ("clinic", "day"), "x_units": ("", ""), "x_box": (None, YEARS), "x_levels": (("a", "b"), None)}

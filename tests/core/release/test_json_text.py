@@ -68,7 +68,7 @@ def test_what_has_a_default_may_be_left_out():
     assert not found.centiles  # equality leaves it out
 
 
-def test_how_the_table_is_written_stands_beside_all_else():
+def test_the_writing_of_a_table_is_stored():
     declared = {"separator": ";", "numbers": "1.234,5", "encoding": "cp1252", "missing": [-999, "x"]}
     spec = spec_from_object(GOOD | declared | {"date_order": "day/month/year", "not_private": "for its owner's eyes"})
     assert spec.writing.missing == (-999.0, "x")
@@ -78,7 +78,7 @@ def test_how_the_table_is_written_stands_beside_all_else():
 
 
 @given(st.sampled_from(list(GOOD)), ANYTHING)
-def test_any_value_of_any_key_is_accepted_or_refused_with_its_name(key, value):
+def test_any_value_is_accepted_or_refused_by_key(key, value):
     try:
         found = spec_from_object(GOOD | {key: value})
     except ValueError as error:
@@ -124,7 +124,7 @@ def test_what_is_spent_is_written_and_computed_anew(promise):
     assert ledger_from_json(text.replace(repr(written), "0")).epsilon(1e-5) == written
 
 
-def test_a_loss_of_another_kind_is_never_written_smaller():
+def test_other_losses_are_never_written_smaller():
     mechanism = PosteriorSampling(
         kernel=Matern12(lengthscale=2.0), r=2.0, sigma=0.8, delta=0.01, n=12, x_box=((0.0, 10.0),)
     )
@@ -135,7 +135,7 @@ def test_a_loss_of_another_kind_is_never_written_smaller():
     assert found.loss.epsilon(0.001) >= guarantee.loss.epsilon(0.001)
 
 
-def test_a_claim_a_little_below_its_loss_is_refused(promise):
+def test_a_claim_below_its_loss_is_refused(promise):
     found = guarantee_to_object(promise(GaussianLoss(1.0)))
     little = {"epsilon": found["epsilon"] * 0.9999}
     for changes in (little, {"loss": {"kind": "gaussian", "mu": 1.1}}, {"delta": 1e-9}):
@@ -145,7 +145,7 @@ def test_a_claim_a_little_below_its_loss_is_refused(promise):
     assert not guarantee_from_object(found | {"epsilon": 0.5, "established": False}).established
 
 
-def test_the_largest_ledger_that_is_written_can_be_read(promise):
+def test_the_largest_ledger_can_be_read(promise):
     ledger = Ledger(limit=Budget(epsilon=1e5, delta=1e-5), entries=[("x" * 200, promise(LOSSES[0]))] * MAX_ENTRIES)
     text = ledger_to_json(ledger)
     assert len(text.encode()) < MAX_LEDGER_BYTES
@@ -156,7 +156,7 @@ def test_the_largest_ledger_that_is_written_can_be_read(promise):
 
 
 @given(st.sampled_from(["loss", "epsilon", "delta", "protects", "unit", "assumptions", "releases"]), ANYTHING)
-def test_any_value_in_a_guarantee_is_accepted_or_refused(key, value):
+def test_any_guarantee_value_is_accepted_or_refused(key, value):
     found = guarantee_to_object(EXAMPLE.guarantee) | {key: value}
     try:
         guarantee = guarantee_from_object(found)
@@ -205,12 +205,12 @@ def test_anything_but_one_plain_object_is_refused(text, message):
     assert caught.value.__cause__ is None
 
 
-def test_whole_numbers_that_only_a_float_holds_are_floats():
+def test_huge_whole_numbers_become_floats():
     digits = "9" * 300
     assert read_object(f'{{"a": {digits}, "b": -{digits}, "c": 123}}', "it") == {"a": 1e300, "b": -1e300, "c": 123}
 
 
-def test_a_repeated_key_is_found_without_comparing_every_pair():
+def test_repeated_keys_are_found_quickly():
     """500,000 keys, the last one twice: compared in pairs they take hours, and the test does not end."""
     text = "{" + ",".join(f'"{number}":0' for number in range(500_000)) + ',"499999":0}'
     with pytest.raises(ValueError, match="has the key '499999' twice"):

@@ -62,7 +62,7 @@ def test_what_was_counted_survives_a_power_cut(tmp_path, path, forced):
         assert forced[0].st_size == path.stat().st_size
 
 
-def test_a_missing_ledger_is_never_made_without_being_asked_for(path):
+def test_a_missing_ledger_is_made_only_on_request(path):
     with pytest.raises(ValueError, match=r"there is no ledger at .*l.json'. Name the one .* or add --new-ledger"):
         spend(path)
     path.touch()
@@ -92,7 +92,7 @@ def test_a_ledger_never_grows_beyond_what_is_read(begun, monkeypatch):
     assert begun.read_bytes() == before
 
 
-def test_a_list_of_releases_that_the_ledger_lacks_is_refused(begun):
+def test_missing_earlier_releases_are_refused(begun):
     """A card that counts what this file does not was made with another ledger."""
     before = begun.read_bytes()
     for others in ([("another", EXAMPLE.guarantee)], [ONE, ONE]):
@@ -105,7 +105,7 @@ def test_a_list_of_releases_that_the_ledger_lacks_is_refused(begun):
     assert len(spend_in_file(str(begun), start, ONE).entries) == 2
 
 
-def test_a_ledger_that_was_written_as_one_object_goes_on(path):
+def test_a_ledger_of_one_object_continues(path):
     ledger = EXAMPLE.new_ledger()
     ledger.spend([ONE])
     whole = ledger_to_json(ledger)
@@ -116,7 +116,7 @@ def test_a_ledger_that_was_written_as_one_object_goes_on(path):
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
-def test_half_a_line_is_of_a_release_that_never_was(path, share):
+def test_an_unfinished_line_does_not_count(path, share):
     begin(path, 2)
     whole = path.read_bytes()
     line = whole[whole.rstrip().rindex(b"\n") + 1 :]
@@ -168,7 +168,7 @@ def test_a_full_disk_leaves_the_old_ledger(begun, monkeypatch):
     assert begun.read_bytes() == before
 
 
-def test_a_release_waits_for_the_lock_of_another_and_not_for_ever(begun, monkeypatch):
+def test_a_release_waits_for_a_lock_briefly(begun, monkeypatch):
     monkeypatch.setattr(ledger_file, "WAIT_SECONDS", 0.1)
     with begun.open() as other:
         fcntl.flock(other, fcntl.LOCK_EX)
@@ -191,14 +191,14 @@ def test_while_one_release_spends_nobody_else_may(begun, monkeypatch):
     assert counted(begun) == 2
 
 
-def test_a_lock_ends_with_the_process_that_held_it(tmp_path, begun):
+def test_a_lock_ends_with_its_process(tmp_path, begun):
     code = "import fcntl, os\nf = open('l.json')\nfcntl.flock(f, fcntl.LOCK_EX)\nos.kill(os.getpid(), 9)"
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == -9
     spend(begun)
     assert names(tmp_path) == ["l.json"]
 
 
-def test_a_ledger_that_is_replaced_while_a_release_waits_is_not_believed(tmp_path, path, monkeypatch):
+def test_a_ledger_replaced_while_waiting_is_refused(tmp_path, path, monkeypatch):
     begin(path)
     lock = ledger_file._lock
 

@@ -42,7 +42,7 @@ def from_card(files):
 
 
 @pytest.mark.parametrize("kind", [*LINES, "groups"])
-def test_its_cells_run_and_agree_with_the_published_values(tmp_path, kind):
+def test_its_cells_run_and_agree_with_values(tmp_path, kind):
     if kind == "groups":
         files = make_zip(spec_of(), table_of_groups())
     else:
@@ -68,7 +68,7 @@ def test_its_cells_run_and_agree_with_the_published_values(tmp_path, kind):
     assert printed.count("\n") >= 7
 
 
-def test_it_states_promise_configuration_and_command():
+def test_it_states_guarantee_configuration_and_command():
     spec = make_spec(**NUMBERS)
     text = notebook(spec, spec.guarantee)
     words = "\n\n".join(sources(text, "markdown"))
@@ -79,7 +79,7 @@ def test_it_states_promise_configuration_and_command():
     assert spec_from_json(configuration) == spec
 
 
-def test_it_is_a_notebook_as_its_format_wants_it():
+def test_it_follows_the_notebook_format():
     spec = make_spec(**NUMBERS)
     found = json.loads(notebook(spec, spec.guarantee))
     assert (found["nbformat"], found["nbformat_minor"]) == (4, 5)
@@ -98,7 +98,7 @@ def test_words_of_a_configuration_stay_words():
     assert "[x](y)" not in first
 
 
-def test_a_release_that_cannot_be_read_again_has_none():
+def test_unreadable_releases_have_no_notebook():
     spec = make_spec(mechanism="refined")
     with pytest.raises(ValueError, match="'refined' releases cannot be read again; a notebook is for Bayes cloaking"):
         notebook(spec, spec.guarantee)

@@ -22,7 +22,7 @@ PUBLIC = [name for name in CHOICES if name not in AFTERWARDS]
 
 
 @pytest.mark.parametrize("mechanism", ["bayes_cells", "sparse"])
-def test_where_inputs_are_private_nothing_before_the_release_depends_on_them(mechanism):
+def test_plans_for_private_inputs_use_only_their_number(mechanism):
     spec = make_spec(mechanism=mechanism)
     X = read(spec).X
     one, other = plan_release(spec, X), plan_release(spec, X[::-1] / 2)
@@ -54,14 +54,14 @@ def test_half_widths_are_those_of_the_release(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", AFTERWARDS)
-def test_no_width_is_named_that_is_not_known_yet(mechanism):
+def test_widths_known_only_later_are_not_stated(mechanism):
     plan = plan_release(make_spec(mechanism=mechanism), read(make_spec(mechanism=mechanism)).X)
     assert plan.half_width is None
     assert plan.step > 0
 
 
 @pytest.mark.parametrize("mechanism", ["refined", "cloaking", "gp_prior"])
-def test_a_low_rank_plan_says_what_the_exact_one_says(monkeypatch, mechanism):
+def test_low_rank_plans_equal_exact_ones(monkeypatch, mechanism):
     spec = make_spec(mechanism=mechanism)
     data = read(spec, n=400)
     exact = plan_release(spec, data.X)
@@ -74,7 +74,7 @@ def test_a_low_rank_plan_says_what_the_exact_one_says(monkeypatch, mechanism):
     assert low.step == exact.step
 
 
-def test_a_model_that_cannot_be_solved_is_a_sentence(monkeypatch):
+def test_an_unsolvable_model_is_explained(monkeypatch):
     def fail(*_):
         raise LinAlgError("singular")
 
@@ -96,7 +96,7 @@ def test_noise_that_underflows_is_refused_instead_of_published(mechanism):
     assert plan_release(spec, np.array([[1.0], [50.0], [60.0]])).half_width[0] > 0
 
 
-def test_a_release_that_would_measure_nothing_is_refused_before_it_is_charged():
+def test_releases_that_measure_nothing_are_refused_uncharged():
     spec = make_spec(mechanism="inducing", lengthscale=(0.11,), grid=(2,), cells=1, kernel="Matern52")
     spec = replace(spec, noise_variance=1e4)
     with pytest.raises(ValueError, match=r"nobody in the table moves any value on the grid.*declare a longer length"):
@@ -109,14 +109,14 @@ SPEC = replace(EXAMPLE, total_epsilon=10.0, grid=(12,))
 
 
 @pytest.mark.parametrize("mechanism", ["cloaking", "gp_prior", "inducing"])
-def test_where_intervals_do_not_depend_on_the_outputs_they_are_those_of_the_release(mechanism):
+def test_known_widths_are_those_of_the_release(mechanism):
     spec = replace(SPEC, mechanism=mechanism)
     expected = [np.median(plan_release(replace(spec, epsilon=e), AGES).half_width) for e in EPSILONS]
     np.testing.assert_allclose(expected_half_widths(plan_release(spec, AGES), EPSILONS), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "sparse"])
-def test_less_privacy_less_error_and_about_that_of_a_release(mechanism):
+def test_more_budget_predicts_less_error(mechanism):
     spec = replace(SPEC, mechanism=mechanism)
     plan = plan_release(spec, AGES)
     found = expected_half_widths(plan, EPSILONS)
@@ -131,7 +131,7 @@ def test_less_privacy_less_error_and_about_that_of_a_release(mechanism):
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
 @pytest.mark.parametrize(("kind", "bounds"), [("amount", (0.0, 9.5)), ("count", (0.5, 9.5)), ("yes/no", (0.0, 1.0))])
-def test_what_is_made_up_is_of_the_declared_kind(mechanism, kind, bounds):
+def test_simulated_outcomes_have_the_declared_kind(mechanism, kind, bounds):
     """A data set of the kind refuses anything else."""
     spec = replace(SPEC, mechanism=mechanism, y_kind=kind, y_bounds=bounds)
     few, many = expected_half_widths(plan_release(spec, AGES), (0.2, 5.0))
@@ -144,7 +144,7 @@ def test_what_is_made_up_is_of_the_declared_kind(mechanism, kind, bounds):
 TABLE = b"age,height\n1,10\n2,100\n3,-999\n4,120\n"
 
 
-def test_outcomes_that_count_as_a_bound_are_counted_also_of_logarithms():
+def test_clipped_outcomes_are_counted_also_for_logarithms():
     two = "For your eyes, in no file: 2 of 4 outcomes lie outside the bounds and count as the bound"
     for spec, said in (
         (make_spec(), two),
@@ -161,7 +161,7 @@ def test_outcomes_that_count_as_a_bound_are_counted_also_of_logarithms():
         assert bool(told) == bool(said)
 
 
-def test_inputs_that_count_at_the_edge_of_the_box_are_counted():
+def test_inputs_moved_to_the_edge_are_counted():
     spec = make_spec(mechanism="bayes_cells", x_box=((1.5, 3.5),), y_bounds=(-1000.0, 200.0))
     table = read_outcomes(io.BytesIO(TABLE), spec)
     assert to_owner(notices_of(spec, table)).startswith(

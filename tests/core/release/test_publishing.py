@@ -33,7 +33,7 @@ def test_what_is_published(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_the_release_is_the_mechanisms_own_rounded_with_fresh_noise_each_time(mechanism, same_bits):
+def test_a_release_is_the_mechanisms_rounded_result(mechanism, same_bits):
     spec = make_spec(mechanism=mechanism)
     data = read(spec)
     plan = plan_release(spec, data.X)
@@ -55,14 +55,14 @@ def test_no_value_is_impossible_however_large_the_noise(mechanism):
     assert ((spec.y_bounds[0] <= found) & (found <= spec.y_bounds[1])).all()  # steps end at these bounds
 
 
-def test_what_noise_drives_beyond_the_bounds_is_cut_there():
+def test_values_are_clipped_to_the_bounds():
     far = np.array([-1e5, 49.0, 100.0, 1e5])
     np.testing.assert_array_equal(values_in_unit(make_spec().outcome, far, 1.0), [50, 50, 100, 200])
     logs = make_spec(log=True).outcome
     np.testing.assert_array_equal(values_in_unit(logs, np.log([1.0, 100.0, 1e5]), 1.0), [50, 100, 200])
 
 
-def test_where_rounding_leaves_no_number_nothing_but_the_bounds_is_said(monkeypatch):
+def test_numerical_failures_publish_only_the_bounds(monkeypatch):
     spec = make_spec()
     data, measure = read(spec), type(spec.built).measure
     plan = plan_release(spec, data.X)
@@ -130,7 +130,7 @@ def test_preview_does_not_depend_on_chance(mechanism):
     np.testing.assert_array_equal(*(preview(plan_release(spec, data.X), data) for _ in range(2)))
 
 
-def test_with_a_huge_budget_the_release_is_the_preview():
+def test_a_huge_budget_releases_the_preview():
     spec = make_spec(mechanism="integral_bins", epsilon=100.0, total_epsilon=1000.0, cells=2)
     data = read(spec)
     plan = plan_release(spec, data.X)
@@ -156,13 +156,13 @@ def test_private_inputs_are_never_refused():
         (None, [1, 1, 1, 1, 0], "At 1 of 5 points the interval is at least as wide as the bounds"),
     ],
 )
-def test_values_are_of_use_within_the_tolerance_or_the_bounds(tolerance, within, said):
+def test_useful_values_are_within_tolerance_or_bounds(tolerance, within, said):
     published = make_published(make_spec(grid=(5,), tolerance=tolerance), (1.0, 19.9, 20.0, 20.1, 150.0))
     assert within_tolerance(published).tolist() == [bool(each) for each in within]
     assert useful(published).startswith(said)
 
 
-def test_the_tolerance_changes_nothing_that_is_measured_or_promised(same_bits):
+def test_the_tolerance_changes_no_measurement(same_bits):
     one, other = make_spec(tolerance=1.0), make_spec(tolerance=99.0)
     assert one == other  # a plan for the one is a plan for the other
     assert one.guarantee == other.guarantee
@@ -200,7 +200,7 @@ def test_centiles_are_in_order_within_the_bounds(mechanism, log):
         ("amount", (1.0, 10.0), True, -0.7316, 1),
     ],
 )
-def test_an_outcome_outside_its_kind_is_read_as_the_nearest_within(kind, bounds, log, height, nearest):
+def test_invalid_outcomes_move_to_the_nearest_valid(kind, bounds, log, height, nearest):
     spec = make_spec(mechanism="bayes_cells", y_kind=kind, y_bounds=bounds, log=log)
     read, expected = (read_table(io.BytesIO(f"age,height\n1,1\n2,{y!r}\n".encode()), spec) for y in (height, nearest))
     np.testing.assert_array_equal(read.y, expected.y)
@@ -217,7 +217,7 @@ def test_a_rate_is_published_from_yes_and_no():
     assert abs(found.values.mean() - 0.3) < 0.1
 
 
-def test_how_well_a_value_is_known_falls_from_a_quarter_of_the_bounds_to_all_of_them():
+def test_known_share_falls_with_the_interval_width():
     spec = make_spec(y_bounds=(0.0, 100.0), grid=(5,))
     found = known_share(make_published(spec, [1.0, 25.0, 62.5, 100.0, 300.0]))
     np.testing.assert_allclose(found, [1, 1, 0.5, 0, 0])
@@ -232,7 +232,7 @@ PRICES = Outcome(name="price", bounds=(1e4, 1e7), unit="GBP", log=True)
 PLAIN = replace(PRICES, log=False)
 
 
-def test_outputs_become_logarithms_within_the_logarithms_of_the_bounds():
+def test_outputs_and_bounds_become_logarithms():
     y = np.array([1e4, 5e5, 1e7, 0.0, -3.0, 1e12])  # a price of 0 is clipped like any other below
     np.testing.assert_allclose(PRICES.to_measured(y), np.log([1e4, 5e5, 1e7, 1e4, 1e4, 1e7]), rtol=1e-14)
     np.testing.assert_allclose(PRICES.measured.bounds, (math.log(1e4), math.log(1e7)))
@@ -249,7 +249,7 @@ def test_each_output_is_taken_by_itself():
         np.testing.assert_array_equal(differ, np.arange(3) == record)
 
 
-def test_what_noise_drives_far_out_is_finite():
+def test_extreme_noise_gives_finite_values():
     np.testing.assert_allclose(PRICES.from_measured(np.array([-1e6, 1e6])), [10.0, 1e10], rtol=1e-9)
 
 
@@ -261,7 +261,7 @@ def both(mechanism):
 
 
 @pytest.mark.parametrize("mechanism", CHOICES)
-def test_it_is_the_release_of_a_table_of_logarithms_mapped_back(mechanism, same_bits):
+def test_logarithmic_releases_are_mapped_back(mechanism, same_bits):
     log, plain = both(mechanism)
     assert log.guarantee == plain.guarantee
     data = read(log)
@@ -301,7 +301,7 @@ def test_other_budgets_are_foreseen_as_measured():
     np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
-def test_outliers_that_the_noise_may_hide_are_named_in_a_sentence():
+def test_hidden_outliers_are_mentioned():
     said = unseen_outliers(make_spec(), 6.04)
     assert said == (
         "Outliers at an end of the bounds that are too few to be seen in the noise could move the curve by up to 6 cm, "

@@ -80,7 +80,7 @@ def test_it_runs_in_a_clean_environment(clean_python, files, tmp_path):
 
 
 @pytest.mark.full
-def test_it_says_what_it_is_and_that_the_values_follow(files, tmp_path):
+def test_it_states_that_values_follow_from_measurements(files, tmp_path):
     assert "THIS IS ANOTHER RELEASE OF THE SAME TABLE" in SCRIPT
     assert "seed" not in SCRIPT
     done = call(sys.executable, "reproduce.py", cwd=tmp_path, PYTHONPATH=str(ROOT))

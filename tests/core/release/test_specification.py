@@ -24,7 +24,7 @@ def test_scale_and_range_come_from_the_bounds_alone():
     assert ReleaseSpec(**SALES, log=True).outcome.measured.width == pytest.approx(math.log(1e3), rel=1e-12)
 
 
-def test_lists_become_tuples_and_equal_specs_are_equal_keys():
+def test_equal_specifications_are_equal_keys():
     one = make_spec(**TWO, grid=(3, 4))
     other = make_spec(**{key: list(value) for key, value in TWO.items()}, grid=[3, 4])
     assert one == other
@@ -55,14 +55,14 @@ def test_what_is_left_out_has_a_default():
 NOT_OFFERED = {PosteriorSampling, HallPosterior, LaplaceBinning}  # paths, kernel sums; integral bins are never worse
 
 
-def test_every_mechanism_is_offered_or_left_out_on_purpose():
+def test_every_mechanism_is_deliberately_offered_or_not():
     offered = {type(make_spec(mechanism=name).built) for name in CHOICES}
     assert offered | NOT_OFFERED == set(MECHANISMS)
     assert len(offered) == len(CHOICES) - 1  # Bayes cloaking with public inputs, and with private ones
 
 
 @pytest.mark.parametrize("name", CHOICES)
-def test_the_mechanism_has_the_declared_model_and_its_guarantee_is_known_before_any_data(name):
+def test_the_mechanism_has_the_declared_model(name):
     spec = make_spec(mechanism=name, epsilon=0.7, lengthscale=(30,), noise_variance=0.2, total_epsilon=9)
     built, pure = spec.built, spec.choice.kind.pure
     assert built.guarantee.budget == spec.guarantee.budget == Budget(epsilon=0.7, delta=0 if pure else 1e-5)
@@ -106,7 +106,7 @@ SALES = {
 }
 
 
-def test_points_run_over_the_box_the_last_input_fastest():
+def test_grid_points_cover_the_box_in_order():
     points = ReleaseSpec(**SALES).points()
     assert points.shape == (24, 3)
     np.testing.assert_allclose(points[:4], [[51.2, -0.6, year] for year in np.linspace(2000, 2020, 4)])
@@ -114,7 +114,7 @@ def test_points_run_over_the_box_the_last_input_fastest():
     assert len(make_spec(grid=(MAX_GRID,)).points()) == MAX_GRID
 
 
-def test_lengths_in_km_become_degrees_where_declared_whatever_the_order_of_columns():
+def test_lengths_in_km_become_degrees():
     assert ReleaseSpec(**SALES).in_units((1.0, 2.0, 3.0)) == (1.0, 2.0, 3.0)
     found = ReleaseSpec(**SALES, coordinates=("lon", "lat"))
     np.testing.assert_allclose(found.in_units((111.2, 69.2, 3.0)), (1.0, 1.0, 3.0), rtol=2e-3)
@@ -137,7 +137,7 @@ GROWTH = {
 }
 
 
-def test_there_is_a_curve_for_each_level():
+def test_each_category_has_a_curve():
     table = ReleaseSpec(**GROWTH)
     points = table.points()
     assert points.shape == (15, 2)

@@ -27,7 +27,7 @@ def planned(spec, table):
 
 
 @pytest.mark.parametrize("mechanism", [pytest.param("bayes", marks=pytest.mark.full), "bayes_cells"])
-def test_people_are_released_and_the_column_that_says_who_is_not(mechanism):
+def test_the_column_of_persons_is_not_released(mechanism):
     spec = make_spec(mechanism=mechanism, person="who", **BUDGETS)
     files = make_zip(spec, rows_of(30, 3))
     card = json.loads(files["release.json"])
@@ -42,7 +42,7 @@ def test_people_are_released_and_the_column_that_says_who_is_not(mechanism):
     assert b"who" not in files["values.csv"]
 
 
-def test_where_inputs_are_private_a_plan_knows_how_many_people_there_are_and_no_more():
+def test_private_plans_know_only_the_number_of_people():
     """Equal people with 2 rows or 40 each: whatever is made before something is paid for is the same, to the bit."""
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     (few, one), (many, other) = (planned(spec, rows_of(25, rows, seed=rows)) for rows in (2, 40))
@@ -80,7 +80,7 @@ def test_how_many_rows_people_have_refuses_nothing(monkeypatch):
             read_table(io.BytesIO(rows_of(1, rows)), spec)
 
 
-def test_no_message_tells_how_many_rows_there_are(monkeypatch):
+def test_no_message_reveals_the_number_of_rows(monkeypatch):
     spec = make_spec(mechanism="bayes_cells", person="who", **BUDGETS)
     data, plan = planned(spec, rows_of(25, 7))
     few = read_table(io.BytesIO(rows_of(24, 7)), spec)
@@ -92,7 +92,7 @@ def test_no_message_tells_how_many_rows_there_are(monkeypatch):
     assert "175" not in f"{wrong.value} {full.value}"
 
 
-def test_a_plan_for_public_inputs_is_for_these_people():
+def test_public_plans_belong_to_their_people():
     spec = make_spec(mechanism="bayes", person="who", **BUDGETS)
     data, plan = planned(spec, rows_of(12, 3))
     assert plan.person is not None

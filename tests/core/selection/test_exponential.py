@@ -64,7 +64,7 @@ def test_permute_and_flip_probabilities_by_enumeration():
 
 
 @pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip"])
-def test_a_real_choice_asks_the_operating_system_and_no_generator(mechanism, monkeypatch):
+def test_real_choices_use_the_operating_system(mechanism, monkeypatch):
     asked = []
 
     def secret(bits):
@@ -78,7 +78,7 @@ def test_a_real_choice_asks_the_operating_system_and_no_generator(mechanism, mon
 
 
 @BOTH
-def test_scores_that_move_by_the_sensitivity_change_no_log_probability_by_more_than_epsilon(probabilities):
+def test_log_probabilities_change_by_at_most_epsilon(probabilities):
     rng, found = np.random.default_rng(0), []
     for _ in range(300):
         scores = rng.normal(size=4) * 10 ** rng.uniform(-1, 1)

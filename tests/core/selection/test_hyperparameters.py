@@ -99,7 +99,7 @@ def test_the_reference_is_a_candidate_like_any_other():
     np.testing.assert_allclose(found.fit.predict(data.X)[1], variance)
 
 
-def test_one_record_is_in_one_half_and_moves_scores_within_the_range():
+def test_one_record_moves_one_half_within_range():
     data = wave(9)
     train, validate = halves(data)
     assert (train.n, validate.n) == (5, 4)
@@ -114,7 +114,7 @@ def test_one_record_is_in_one_half_and_moves_scores_within_the_range():
 
 @pytest.mark.usefixtures("sixty_runs")
 @pytest.mark.parametrize("choose", CHOICES)
-def test_the_run_of_the_highest_score_is_published_and_impossible_scores_are_not(choose, monkeypatch):
+def test_only_the_best_runs_score_is_published(choose, monkeypatch):
     scores, tried, densities = iter([np.inf, -9.0, -1.0, np.inf, -5.0, *[-9.0] * 100]), [], log_densities
 
     def seen(fit, candidate, dataset):

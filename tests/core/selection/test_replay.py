@@ -92,7 +92,7 @@ def largest_tilt(tape):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 @pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip"])
-def test_a_choice_by_held_out_errors_gives_away_its_epsilon(mechanism, epsilon):
+def test_held_out_choices_reveal_their_epsilon(mechanism, epsilon):
     x = np.linspace(0, 5, 8)[:, None]
     plans = [plan_folds(EQ(lengthscale=length), x, k_folds(8, 4), 0.1) for length in (0.3, 2.0)]
     first, second = (plan.residual_map.T @ plan.residual_map for plan in plans)
@@ -116,7 +116,7 @@ def test_a_choice_by_held_out_errors_gives_away_its_epsilon(mechanism, epsilon):
 
 
 @pytest.mark.parametrize("mechanism", ["exponential", "permute_and_flip"])
-def test_rounding_of_scores_cannot_push_a_choice_beyond_its_epsilon(mechanism):
+def test_rounded_scores_keep_their_epsilon(mechanism):
     """Scores are rounded to steps of Delta / 2^20: differences that move by 2 Delta can move by a step more."""
     epsilon, step = 1.0, 2.0**-20
     with taped() as one:
@@ -142,7 +142,7 @@ def test_a_choice_by_evidence_is_one_release():
 # ---------------------------------------------------------------------- all kernels together, then a choice
 
 
-def test_releasing_all_kernels_together_adds_up_to_the_claim():
+def test_releasing_all_kernels_spends_the_claim():
     """Three kernels, six candidates: nine Gaussian calls; a record of this half moves no score."""
     tape = replayed(lambda data: choose_jointly(SPARSE, CANDIDATES, data), neighbours(FITTED))
     assert [call.kind for call in tape.calls] == 9 * ["gaussian"] + ["exponential_mechanism"]
@@ -150,7 +150,7 @@ def test_releasing_all_kernels_together_adds_up_to_the_claim():
     assert 0.9 <= gaussian_epsilon(gaussian_mu(tape), DELTA) <= 1 + 1e-6
 
 
-def test_scoring_the_other_half_adds_up_to_the_claim(monkeypatch):
+def test_scoring_the_other_half_spends_the_claim(monkeypatch):
     """A record lies where one kernel predicts it, then where another does: one score falls by the range, one rises."""
     mechanism = replace(SPARSE, epsilon=100.0, n_inducing=8)
     candidates = [Candidate(kernel=EQ(lengthscale=length), noise_variance=0.01) for length in (0.5, 3.0)]
@@ -178,7 +178,7 @@ def test_scoring_the_other_half_adds_up_to_the_claim(monkeypatch):
     assert pure_epsilon(tape) <= 100
 
 
-def test_a_record_that_no_candidate_expects_moves_no_score_further():
+def test_unexpected_records_move_scores_no_further():
     data = wave()
     pair = [replace(data, y=np.where(np.arange(data.n) == SCORED, y, data.y)) for y in (0.0, 3.0)]
     mechanism = replace(SPARSE, epsilon=8.0)
@@ -192,7 +192,7 @@ def test_a_record_that_no_candidate_expects_moves_no_score_further():
 # ---------------------------------------------------------------------- repeated runs
 
 
-def test_a_run_of_the_repeated_choice_spends_what_its_theorem_allows():
+def test_repeated_choices_spend_their_theorems_budget():
     def choice(data):
         return choose_repeatedly(SPARSE, CANDIDATES, data, eta=1.0, gamma=GAMMA)
 
@@ -226,7 +226,7 @@ def best_of_many(mu, eta):
     return minimize_scalar(epsilon, bounds=(-6, 8), method="bounded", options={"xatol": 1e-9}).fun
 
 
-def test_a_run_of_liu_and_talwar_spends_what_their_theorem_allows():
+def test_liu_and_talwar_runs_spend_their_budget():
     """t (1 - log t) = delta, d = (gamma t)^2 / 2 of a run, and the whole costs 3 e + 3 sqrt(2 d)."""
 
     def choice(data):
@@ -255,6 +255,6 @@ def test_a_private_mean_gives_away_its_rho(rho):
     assert gaussian_mu(other) ** 2 / 2 == pytest.approx(rho, rel=1e-6)
 
 
-def test_the_formulas_here_are_those_of_a_gaussian_shift():
+def test_replay_formulas_are_those_of_gaussian_shifts():
     for mu in (0.1, 1.0, 4.0):
         assert gaussian_epsilon(mu, 1e-3) == pytest.approx(epsilon_of(1 / mu, 1e-3), rel=1e-6)

@@ -63,7 +63,7 @@ def some_strategies():
 
 
 @pytest.mark.parametrize("t", [1e-3, 0.1, 10.0, 1e4])
-def test_no_feasible_strategy_falls_below_the_bound_computed_at_another(mixture, t):
+def test_no_strategy_falls_below_the_bound(mixture, t):
     risk = MixtureRisk(mixture, t)
     best = minimise_risk(risk, 9, 1e-5, None, 2000)
     risks = np.array([risk.at(B).risk for B in [best.B, *some_strategies()]])
@@ -73,7 +73,7 @@ def test_no_feasible_strategy_falls_below_the_bound_computed_at_another(mixture,
 
 
 @pytest.mark.parametrize("t", [0.01, 1.0, 100.0])
-def test_the_bound_is_the_dual_value_of_the_cut_residuals(mixture, t):
+def test_the_bound_is_the_dual_of_clipped_residuals(mixture, t):
     """Y with the singular values cut, in dense algebra: feasible, and of the bound's value at its best multiple."""
     risk = MixtureRisk(mixture, t)
     near = minimise_risk(risk, 9, 1e-2, None, 2000).B + 0.02 * np.random.default_rng(0).standard_normal((1, 9))
@@ -93,12 +93,12 @@ def test_the_bound_is_the_dual_value_of_the_cut_residuals(mixture, t):
     assert lower_bound(risk, risk.at(B)) == pytest.approx(expected, rel=1e-7)
 
 
-def test_a_bound_that_cannot_reach_its_goal_is_not_computed(mixture):
+def test_an_unreachable_bound_is_not_computed(mixture):
     risk = MixtureRisk(mixture, 1.0)
     assert lower_bound(risk, risk.at(np.ones((1, 9))), goal=1e-9) == -np.inf
 
 
-def test_where_nothing_is_measured_only_the_risk_of_known_outputs_is_known(mixture):
+def test_without_a_measurement_the_bound_is_trivial(mixture):
     risk = MixtureRisk(mixture, 1.0)
     assert lower_bound(risk, risk.at(np.zeros((2, 9)))) == risk.least
 
@@ -180,7 +180,7 @@ def test_targets_that_ask_for_nothing_cost_nothing():
     assert (found.risk, found.bound, found.gap) == (1.0, 1.0, 0.0)
 
 
-def test_what_is_avoidable_is_a_share_of_the_whole_risk():
+def test_avoidable_is_a_share_of_the_risk():
     strategy = Strategy(B=np.zeros((1, 2)), risk=2.0, bound=1.9, gap=0.5, iterations=1)
     np.testing.assert_allclose(strategy.avoidable, 0.05)
     assert replace(strategy, bound=2.1).avoidable == 0.0

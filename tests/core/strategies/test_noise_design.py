@@ -55,7 +55,7 @@ MADE_OF = pytest.mark.parametrize(
 
 
 @MADE_OF
-def test_trace_noise_is_a_square_root_within_the_certified_gap(C, gap):
+def test_trace_noise_is_a_root_within_the_gap(C, gap):
     design = design_noise(C, "trace", gap=gap)
     assert design.lambdas.sum() == pytest.approx(1)
     values, vectors = np.linalg.eigh((C * design.lambdas) @ C.T)
@@ -69,7 +69,7 @@ def test_trace_noise_is_a_square_root_within_the_certified_gap(C, gap):
 
 
 @MADE_OF
-def test_logdet_noise_is_a_weighted_sum_of_the_columns_within_the_certified_gap(C, gap):
+def test_logdet_noise_is_a_sum_within_the_gap(C, gap):
     design = design_noise(C, "logdet", gap=gap)
     assert design.lambdas.sum() == pytest.approx(design.rank)
     kept = design.project(C)
@@ -114,7 +114,7 @@ def test_nothing_to_hide_needs_no_noise(objective, C):
     np.testing.assert_array_equal(design.lambdas, np.zeros(4))
 
 
-def test_variance_is_the_diagonal_and_project_is_the_projection():
+def test_variance_is_diagonal_and_project_a_projection():
     C = random_matrix(21, 8, 5)
     design = design_noise(C)
     np.testing.assert_allclose(design.variance(), np.diag(design.covariance()), rtol=1e-12)

@@ -58,7 +58,7 @@ def test_largest_shift_is_one_in_50_random_cases(seed, squared_shift):
     [(131, False), (192, False), (0, True), (2, True), (5, True), (14, True)],
     ids=lambda value: {True: "weighted", False: "uniform"}.get(value) if isinstance(value, bool) else None,
 )
-def test_records_of_uneven_density_reach_the_gap_asked_for(seed, weighted):
+def test_uneven_records_reach_the_requested_gap(seed, weighted):
     # many records near 0 and few far off: some singular directions hang on one column of tiny weight;
     # a solver that drops such columns from its working set cycles, or stops with a singular matrix
     rng = np.random.default_rng(seed)

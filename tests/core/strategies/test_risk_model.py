@@ -27,7 +27,7 @@ def test_separate_clusters_are_the_groups():
     np.testing.assert_array_equal(np.unique(labels), range(5))
 
 
-def test_equal_rows_share_a_group_and_no_label_is_missing():
+def test_equal_rows_share_a_group():
     rows = np.repeat(np.eye(3), 4, axis=0)
     np.testing.assert_array_equal(np.unique(nearest_of_spread(rows, 10)), range(3))
     np.testing.assert_array_equal(

@@ -23,7 +23,7 @@ def test_curvature_in_tiles_is_that_of_all_pairs(n):
 
 @both
 @pytest.mark.parametrize("gap", [1e-1, 1e-8])
-def test_interior_point_reaches_the_gap_and_says_what_it_found(objective, gap):
+def test_interior_point_reaches_its_gap(objective, gap):
     B = columns(15, 4, 30)
     found = interior_point(B, objective, np.full(30, 1 / 30), gap)
     np.testing.assert_allclose(found.g, g(B, found.mu, objective), rtol=1e-8)
@@ -47,7 +47,7 @@ def test_without_evaluations_the_gap_is_honest(mixture):
     assert found.risk - found.bound > 1e-4 * (found.risk - risk.least)
 
 
-def test_too_few_rows_end_with_the_gap_they_have(mixture):
+def test_too_few_rows_report_their_gap(mixture):
     risk = MixtureRisk(mixture, 0.01)
     found = minimise_risk(risk, 1, 1e-3, None, 500)
     assert found.B.shape == (1, 9)
@@ -55,7 +55,7 @@ def test_too_few_rows_end_with_the_gap_they_have(mixture):
     assert found.bound <= minimise_risk(risk, 9, 1e-4, None, 2000).risk
 
 
-def test_a_share_of_the_whole_risk_is_kept_by_fewer_rows_too(mixture):
+def test_fewer_rows_keep_a_share_of_the_risk(mixture):
     """Where that share is more than privacy costs, no certificate is waited for, and rows stay that the share needs."""
     risk = MixtureRisk(mixture, 1e-4)
     best = minimise_risk(risk, 9, 1e-4, None, 2000)
