@@ -32,7 +32,6 @@ so that the formulas for clipping treat it as infinite.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -42,7 +41,7 @@ from ..arrays import FloatArray
 from ..gp.pivoted import factorise
 from ..kernels import EQ
 from ..levels import LevelSide
-from .residuals import OUTLIER_SHARES, ResidualVariance
+from .residuals import OUTLIERS, ResidualVariance
 from .tuning import TUNING
 
 _TOLERANCE = 1e-3  # share of the field's variance that its features leave out
@@ -104,24 +103,49 @@ def bias_sd(half_width: FloatArray, noise_variance: float, half_range: float) ->
     return beta
 
 
-def bias_of(half_width: FloatArray, residuals: ResidualVariance, half_range: float) -> FloatArray:
-    """Return beta(c) of each column (M,), including the bias that outliers may cause.
+class Bias(NamedTuple):
+    """Prior of the bias that clipping causes in each column.
 
-    A share p of outliers at a distance of sigma / sqrt(p) contributes p (sigma / sqrt(p) - c) to the mean beyond c.
+    Attributes:
+        mean: mean of the bias (M,), in model units. It is not 0 only if outliers can only be on one side of the curve.
+        sd: its standard deviation beta(c) (M,), in model units.
+        variance: variance that outliers add to a clipped outcome (M,), in squared model units; 0 if nothing is clipped,
+            because the noise variance of the models includes outliers.
+    """
+
+    mean: FloatArray
+    sd: FloatArray
+    variance: FloatArray
+
+
+def bias_of(half_width: FloatArray, centre: FloatArray, residuals: ResidualVariance, half_range: float) -> Bias:
+    """Return the prior of the clipping bias of each column, including the bias that outliers may cause.
+
+    A share p of outliers at a distance d from the curve contributes p (d - c) to the mean beyond c, on the side where
+    they are. If the bounds leave room for this distance on one side only, they are there, and the clipped mean is too
+    small or too large by p (d - c), of which ``TUNING.outlier_field`` is the relative standard deviation.
 
     Args:
         half_width: half-width c of the clipping interval of each column (M,).
+        centre: expected outcome of each column (M,), in model units.
         residuals: posterior of the residual variance.
         half_range: half the range of the outcomes, in model units.
     """
     near = bias_sd(half_width, residuals.variance, half_range)
+    mean, variance = np.zeros((2, *near.shape))
     if not residuals.outliers.any():
-        return near
+        return Bias(mean, near, variance)
     square = max(1 - residuals.outliers.sum(), 0.0) * near**2
-    for share, probability, sd in zip(OUTLIER_SHARES, residuals.outliers, residuals.outlier_sd, strict=True):
-        square += probability * np.maximum(math.sqrt(share) * sd - share * half_width, 0.0) ** 2
-    beta: FloatArray = np.sqrt(square)
-    return beta
+    room_above, room_below = half_range - centre, half_range + centre
+    for (share, distance), probability in zip(OUTLIERS, residuals.outliers, strict=True):
+        least = TUNING.outlier_room * distance * half_range
+        side = (room_below >= least).astype(float) - (room_above >= least)
+        excess = share * np.maximum(distance * half_range - half_width, 0.0)
+        mean += probability * side * excess
+        variance += probability * share * np.minimum(distance * half_range, half_width) ** 2
+        square += probability * (1 + side**2 * TUNING.outlier_field**2) * excess**2
+    variance = np.where(np.isinf(half_width), 0.0, variance)
+    return Bias(mean, np.sqrt(np.maximum(square - mean**2, 0.0)), variance)
 
 
 def bias_features(box: Sequence[tuple[float, float]], X: FloatArray) -> FloatArray:

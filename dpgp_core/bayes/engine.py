@@ -23,7 +23,8 @@ from .dispersion import clipping_threshold, usual_distance
 from .filter import Filter, Posterior
 from .mixture import Mixture
 from .queries import NOTHING, Distances, Measured, Squares, StageMeasurement
-from .residuals import expected, thresholds_of_squares
+from .residuals import expected
+from .tuning import TUNING
 
 
 class Reader(Protocol):
@@ -110,10 +111,9 @@ def run_stages(
         stage = reader.sums(query)
         posterior = filtered.after(posterior, stage, linear)
         if squares:
-            s, square = split.multiplier(squares), filtered.mean_square(posterior, stage.g)
-            far, h = number % 2 == 0, filtered.half_range
-            high = thresholds_of_squares(posterior.log_densities, square, filtered.n, s, h, far=far)
-            stage = stage._replace(squares=reader.squares(Squares(stage.g, high, s)))
+            excess = number in TUNING.stages_of_excess
+            query = filtered.next_squares(posterior, stage.g, split.multiplier(squares), excess=excess)
+            stage = stage._replace(squares=reader.squares(query))
         stages.append(stage)
         posterior = filtered.with_squares_of_last(posterior, stages)
     return tuple(stages), posterior

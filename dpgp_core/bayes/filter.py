@@ -43,6 +43,7 @@ from .residuals import (
     ROUNDS,
     NoiseShares,
     ResidualVariance,
+    core_is_known,
     expected,
     has_outliers,
     log_density,
@@ -50,6 +51,7 @@ from .residuals import (
     model_weights,
     noise_shares,
     of_binary,
+    threshold_of_excess,
 )
 from .state import (
     KAPPA,
@@ -222,9 +224,7 @@ class Filter:
         """Return the posterior after the squared residuals of a stage, or unchanged if these were not measured."""
         if squares is None:
             return posterior
-        noise = self._noise_variance(posterior)
-        curve_mse = np.maximum(self.mean_square(posterior, squares.g) - noise, 0.0)
-        threshold = np.sqrt(squares.high)
+        curve_mse, threshold = self.curve_mse(posterior, squares.g), np.sqrt(squares.high)
         more = log_density(self.half_range, curve_mse, threshold, self.counts.mean, squares.s, squares.z)
         return self._reweighted(posterior._replace(log_densities=posterior.log_densities + more))
 
@@ -288,8 +288,9 @@ class Filter:
         """
         state = posterior.state.only(self.active(posterior) if among is None else among)
         noise, residuals = state.noise_variance, self.residuals(posterior)
-        if 0 < residuals.variance < self.least_noise:
-            noise = np.full_like(noise, residuals.variance)
+        # a normal distribution with the variance of outliers would expect many residuals beyond a narrow interval
+        if residuals.outliers.any() or 0 < residuals.variance < self.least_noise:
+            noise = np.full_like(noise, residuals.core)
         return linearise(self.counts, state, query, self.half_range, residuals, moments, noise)
 
     def fit(self, posterior: Posterior) -> tuple[Fit, ...]:
@@ -322,6 +323,10 @@ class Filter:
         state, centre = posterior.state, self.columns.averages(g)
         variance = state.variance_over_cells + state.noise_variance[:, None]
         return np.asarray(posterior.weights[state.index] @ (variance + (state.mean_over_cells - centre) ** 2))
+
+    def curve_mse(self, posterior: Posterior, g: FloatArray) -> FloatArray:
+        """Return E (f - g)^2 over the records of each column (M,), for g given at the nodes (F,)."""
+        return np.maximum(self.mean_square(posterior, g) - self._noise_variance(posterior), 0.0)
 
     def curve(self, posterior: Posterior) -> FloatArray:
         """Return the expected curve at the nodes (F,), clipped to the range of the outcomes."""
@@ -454,6 +459,22 @@ class Filter:
         linear = self.linearised(posterior, query, moments)
         B = self.plan_stage(posterior, linear, s, start).B if B is None else B
         return query._replace(B=B, noise_multiplier=s), linear
+
+    def next_squares(self, posterior: Posterior, g: FloatArray, s: float, *, excess: bool) -> Squares:
+        """Plan the squared residuals of a stage. The plan is a function of released numbers.
+
+        Args:
+            posterior: the posterior after the sums of the stage.
+            g: the curve from which residuals are taken, at the nodes (F,).
+            s: noise multiplier of the squares.
+            excess: whether the squares are planned for the excess of outliers, if the residual variance is known.
+        """
+        if excess and core_is_known(posterior.log_densities):
+            mse, people = self.curve_mse(posterior, g), self.counts.mean
+            A = threshold_of_excess(posterior.log_densities, mse, people, s, self.half_range)
+            return Squares(g, np.full(self.columns.size, A**2), s)
+        most = (2 * self.half_range) ** 2
+        return Squares(g, np.minimum(TUNING.threshold**2 * self.mean_square(posterior, g), most), s)
 
     def _of_least_risk(self, posterior: Posterior, s: float) -> tuple[StageMeasurement, FloatArray, CurveMoments]:
         """Choose the width of the clipping intervals.

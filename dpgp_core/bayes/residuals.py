@@ -1,45 +1,92 @@
 """Residual variance of the outcomes about the curve, and the probabilities of the models that follow from it.
 
 The evidence of clipped sums determines the noise variance only if outcomes are normal, and is confidently wrong if they
-are not. Each stage but the first therefore measures one more number, sum_j min(r_j^2, A_j^2) / A_j^2 - 1/2, with A
-three predicted standard deviations, and only these numbers determine the noise variance sigma^2, through
-p(sigma^2 | squares) on a fine grid. Given sigma^2, the evidence determines how likely each kernel is (a cut posterior,
-Plummer 2015). The models of each kernel have noise variances v_1 < v_2 < .... A sigma^2 between two of them is
-shared by both models, linearly, so that the variances of the mixture are right on average, however coarse the v are.
+are not. Each stage but the first therefore measures one more number, sum_j min(r_j^2, A^2) / A^2 - 1/2, and only these
+numbers ("squares") determine the residual variance, on a grid of cases. Given the variance, the evidence determines how
+likely each kernel is (a cut posterior, Plummer 2015). The models of each kernel have noise variances v_1 < v_2 < ....
+A variance between two of them is shared by both models, linearly, so that the variances of the mixture are right on
+average, however coarse the v are.
 
-There may be a few outliers: for example, most people pay nothing, and one in twenty pays a great deal. Squares that are
-clipped at A have the mean p A^2 if a share p of records are outliers. Read as squares of normal outcomes, they would
-imply a smaller variance the smaller A is, the next A would be smaller still, and in the end a mean of 31 would be
-published as 17, with unjustified certainty. For each sigma^2 there is therefore one case without outliers, and one case
-for each share p of ``OUTLIER_SHARES``, in which outliers at a distance of sigma / sqrt(p) account for all of the
-variance:
+A case without outliers has residuals of one standard deviation. There may also be a few outliers: for example, most
+people pay nothing, and one in twenty pays a great deal. Squares that are clipped at A would then imply a smaller
+variance the smaller A is, the next A would be smaller still, and in the end a mean of 31 would be published as 17, with
+unjustified certainty. In a case with outliers, a share p of the records is at a distance d from the curve, and the
+others, its core, have a standard deviation of at most d / ``TUNING.outlier_contrast``. With c the standard deviation of
+the core, and the error of the curve included in t^2 = c^2 + E (f - g)^2,
 
-    E min(r^2, A^2) = min(t^2, p A^2),    t^2 = sigma^2 + E (f - g)^2.
+    E min(r^2, A^2) = (1 - p) E min(t^2 w^2, A^2) + p min(d^2, A^2),    w ~ N(0, 1).
 
 If the number p n of outliers is smaller than the noise, the squares cannot exclude outliers anywhere within the bounds.
 If such outliers were always assumed, all intervals would be as wide as the bounds. Outliers are therefore assumed only
-if a case with outliers has a log likelihood that exceeds that of the best case without by ``TUNING.outlier_gain``.
-Squares with a single A cannot distinguish outliers from a larger variance. Therefore stages use different thresholds
-once sigma is known (``thresholds_of_squares``).
+if the squares make them more likely, see ``has_outliers``.
+
+Squares with a single A cannot distinguish outliers from a larger variance. In most stages, A is three predicted
+standard deviations of a residual, which determines the core. In the others it is planned so that the squares determine
+the mean excess p d, by which clipping may bias the curve (``threshold_of_excess``).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr, softmax
+from scipy.special import logsumexp, ndtr, softmax
 
 from ..arrays import FloatArray
+from ..gp.grid import IndexArray
 from .tuning import TUNING
 
 ROUNDS = 4  # iterations for yes/no outcomes, whose residual variance follows from the curve and determines the models
 # standard deviations of the grid, over half the range, which none can exceed; each is 1.16 times the previous one
 _POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
-OUTLIER_SHARES: FloatArray = np.array(TUNING.outlier_shares)
-_GRID: FloatArray = np.tile(np.geomspace(_LEAST, _MOST, _POINTS) ** 2, 1 + len(OUTLIER_SHARES))
+_SDS: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS)
+_EVERY = 2  # the core of cases with outliers has every second of these standard deviations
+OUTLIERS: FloatArray = np.array(list(product(TUNING.outlier_shares, TUNING.outlier_distances)))
+"""Share p and distance d, over half the range, of the outliers that are distinguished (K, 2)."""
+_THRESHOLDS: FloatArray = np.geomspace(2.0, 2e-3, 24)  # thresholds A that are compared, over half the range
+
+
+class Cases(NamedTuple):
+    """Cases of the residuals: those without outliers first, then those with outliers. Lengths are over half the range.
+
+    Attributes:
+        core: index of the standard deviation of the core in ``_SDS`` (S,).
+        outliers: row of ``OUTLIERS`` (S,); -1 without outliers.
+        variance: residual variance, outliers included (S,).
+        log_prior: log prior probability given whether there are outliers (S,).
+    """
+
+    core: IndexArray
+    outliers: IndexArray
+    variance: FloatArray
+    log_prior: FloatArray
+
+
+def _cases() -> Cases:
+    """Return the cases. The core is log-normal with median ``TUNING.usual_sd``, and all outliers are equally likely."""
+    pairs = np.array(
+        [
+            *((i, -1) for i in range(_POINTS)),
+            *(
+                (i, k)
+                for k, (_, distance) in enumerate(OUTLIERS)
+                for i in range(0, _POINTS, _EVERY)
+                if _SDS[i] * TUNING.outlier_contrast <= distance
+            ),
+        ]
+    )
+    core, outliers = pairs.T
+    share, distance = np.where(outliers[:, None] >= 0, OUTLIERS[outliers], 0.0).T
+    log_prior = -0.5 * (np.log(_SDS[core] / TUNING.usual_sd) / TUNING.usual_spread) ** 2
+    for part in (outliers < 0, outliers >= 0):
+        log_prior[part] -= logsumexp(log_prior[part])
+    return Cases(core, outliers, (1 - share) * _SDS[core] ** 2 + share * distance**2, log_prior)
+
+
+CASES = _cases()
 
 
 class ResidualVariance(NamedTuple):
@@ -47,88 +94,88 @@ class ResidualVariance(NamedTuple):
 
     Attributes:
         variance: expected sigma^2, in squared model units.
-        outliers: probability of each of ``OUTLIER_SHARES`` (K,); 0 if the squares do not identify outliers.
-        outlier_sd: expected sigma given each share (K,), in model units.
+        core: expected variance of the core, in squared model units.
+        outliers: probability of each row of ``OUTLIERS`` (K,); 0 if the squares do not identify outliers.
     """
 
     variance: float
+    core: float
     outliers: FloatArray
-    outlier_sd: FloatArray
-
-
-def variances_of(half_range: float) -> FloatArray:
-    """Return sigma^2 of all cases (S,), evenly spaced in log sigma: without outliers, then for each outlier share."""
-    return half_range**2 * _GRID
 
 
 def log_prior() -> FloatArray:
-    """Return the prior log density of the cases (S,): sigma is log-normal with median 0.15 times half the range."""
-    share = 0.5 * np.log(variances_of(1.0))
-    prior: FloatArray = -0.5 * ((share - math.log(TUNING.usual_sd)) / TUNING.usual_spread) ** 2
-    return prior
+    """Return the log density of the cases (S,) before any square is measured."""
+    return CASES.log_prior.copy()
+
+
+def variances_of(half_range: float) -> FloatArray:
+    """Return sigma^2 of all cases (S,), in squared model units."""
+    return np.asarray(half_range**2 * CASES.variance)
 
 
 def has_outliers(log_densities: FloatArray) -> bool:
-    """Whether the squares identify outliers, given the log densities of the cases (S,)."""
-    found = log_densities - log_prior()
-    return bool(found[_POINTS:].max() - found[:_POINTS].max() > TUNING.outlier_gain)
+    """Whether the squares identify outliers, given the log densities of the cases (S,).
+
+    They do if the log Bayes factor of outliers exceeds ``TUNING.outlier_gain``.
+    """
+    none = CASES.outliers < 0
+    return bool(logsumexp(log_densities[~none]) - logsumexp(log_densities[none]) > TUNING.outlier_gain)
 
 
 def probabilities(log_densities: FloatArray) -> FloatArray:
-    """Return the probabilities of the cases (S,), given their log densities."""
-    p: FloatArray = softmax(log_densities)
-    if not has_outliers(log_densities):
-        p[_POINTS:] = 0.0
-        p /= p.sum()
-    return p
+    """Return the probabilities of the cases (S,), given their log densities.
+
+    Cases with outliers have probability 0 if the squares do not identify outliers.
+    """
+    if has_outliers(log_densities):
+        return np.asarray(softmax(log_densities))
+    return np.asarray(softmax(np.where(CASES.outliers < 0, log_densities, -np.inf)))
 
 
 def expected(log_densities: FloatArray, half_range: float) -> ResidualVariance:
     """Return the posterior of the residual variance, given the log densities of the cases (S,)."""
-    p, variances = probabilities(log_densities), variances_of(half_range)
-    of_shares = p[_POINTS:].reshape(len(OUTLIER_SHARES), _POINTS)
-    outliers = of_shares.sum(axis=1)
-    sd = of_shares @ np.sqrt(variances[:_POINTS]) / np.where(outliers > 0, outliers, 1.0)
-    return ResidualVariance(float(p @ variances), outliers, sd)
+    p = probabilities(log_densities)
+    of_outliers = np.bincount(CASES.outliers + 1, p, minlength=len(OUTLIERS) + 1)[1:]
+    core = float(p @ _SDS[CASES.core] ** 2) * half_range**2
+    return ResidualVariance(float(p @ variances_of(half_range)), core, of_outliers)
 
 
-def thresholds_of_squares(
-    log_densities: FloatArray, mean_square: FloatArray, n: int, s: float, half_range: float, *, far: bool
-) -> FloatArray:
-    """Return the clipping thresholds A^2 of the squares in each column (M,), at most the square of the range.
+def threshold_of_excess(
+    log_densities: FloatArray, curve_mse: FloatArray, people: FloatArray, s: float, half_range: float
+) -> float:
+    """Return the clipping threshold A of squares that determine the mean excess T = p d of outliers, in model units.
 
-    A is ``TUNING.threshold`` predicted standard deviations. Once sigma is known, A is increased up to
-    ``TUNING.wide_threshold`` standard deviations, as far as the expected sum over n normal outcomes stays at least
-    twice the noise. In every other stage A is then at least half the range, so that outliers can be distinguished from
-    a larger variance.
+    It is the threshold whose sum of squares z explains most of the variance of T over the cases,
+    Cov(T, E z)^2 / (Var(E z) + noise). Outliers are as likely as the squares so far make them, whether or not they are
+    assumed.
 
     Args:
         log_densities: log densities of the cases (S,).
-        mean_square: E (y - g)^2 in each column (M,), in squared model units.
-        n: number of records, or of people if each counts once.
+        curve_mse: E (f - g)^2 in each column (M,), in squared model units.
+        people: numbers of records in the columns (M,).
         s: standard deviation of the noise on the sum of squares.
         half_range: half the range of the outcomes, in model units.
-        far: whether A is at least half the range in this stage, if sigma is known.
     """
-    p, logs = probabilities(log_densities), np.log(variances_of(1.0))
-    known = p @ logs**2 - (p @ logs) ** 2 < TUNING.known
-    wide = min(max(math.sqrt(n / (2 * s)), TUNING.threshold), TUNING.wide_threshold)
-    most = (wide if known else TUNING.threshold) ** 2 * mean_square
-    if far and wide > TUNING.threshold and known:
-        most = np.maximum(most, half_range**2)
-    return np.minimum(most, (2 * half_range) ** 2)
+    p, excess = softmax(log_densities), np.append(OUTLIERS.prod(axis=1), 0.0)[CASES.outliers]
+    excess -= p @ excess
+    gains = []
+    for threshold in half_range * _THRESHOLDS:
+        mean, variance = _sum_of_squares(half_range, curve_mse, np.full(len(people), threshold), people, s)
+        off = mean - (p * mean).sum() / len(mean)
+        gains.append((p * off * excess).sum() ** 2 / (p * (off**2 + variance)).sum())
+    return float(half_range * _THRESHOLDS[np.argmax(gains)])
+
+
+def core_is_known(log_densities: FloatArray) -> bool:
+    """Whether log sigma would have a posterior variance below ``TUNING.known`` if there were no outliers."""
+    p, log_sd = softmax(log_densities[:_POINTS]), np.log(_SDS)
+    return bool(p @ log_sd**2 - (p @ log_sd) ** 2 < TUNING.known)
 
 
 def log_density(
     half_range: float, curve_mse: FloatArray, threshold: FloatArray, people: FloatArray, s: float, z: float
 ) -> FloatArray:
-    """Return log p(z | case) up to a constant (S,), for every sigma^2 without outliers and with each share of them.
-
-    With t^2 = sigma^2 + E (f - g)^2 and a = A / t, E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a)
-    for normal outcomes. The uncertainty of E (f - g)^2 is about as large as its value. If outcomes consist of two
-    groups and A is small, the mean is smaller than for normal outcomes, and sigma^2 would be underestimated. In each
-    measurement, two groups are therefore as likely as normal outcomes: a fifth (``TUNING.two_groups``) are outliers and
-    the others are on the curve, E min(r^2, A^2) = min(t^2, A^2 / 5).
+    """Return log p(z | case) up to a constant for every case (S,).
 
     Args:
         half_range: half the range of the outcomes, in model units.
@@ -138,25 +185,37 @@ def log_density(
         s: standard deviation of the noise on z.
         z: released sum of squares.
     """
-    square = variances_of(half_range)[:_POINTS, None] + curve_mse
-    a = threshold / np.sqrt(square)
+    mean, variance = _sum_of_squares(half_range, curve_mse, threshold, people, s)
+    densities = -0.5 * (z + 0.5 * people.sum() - mean) ** 2 / variance - 0.5 * np.log(variance)
+    return np.asarray(np.logaddexp(*densities) - math.log(2))
+
+
+def _sum_of_squares(
+    half_range: float, curve_mse: FloatArray, threshold: FloatArray, people: FloatArray, s: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and variance of sum_j min(r_j^2, A^2) / A^2 for two shapes of the core and every case (2, S).
+
+    The core is normal, with a = A / t,
+
+        E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a),
+
+    or it consists of two groups. If these are far apart and A is small, the mean is smaller than for normal outcomes,
+    and the variance would be underestimated. In each measurement, two groups are therefore as likely as normal
+    outcomes: a fifth (``TUNING.two_groups``) are at one distance and the others are on the curve,
+    E min(r^2, A^2) = min(t^2, A^2 / 5). The uncertainty of E (f - g)^2 is about as large as its value. Arguments are
+    those of ``log_density``.
+    """
+    a = threshold / np.sqrt((_SDS[:, None] * half_range) ** 2 + curve_mse)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
-    normal = (1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond
-    two_groups = np.minimum(1 / a**2, TUNING.two_groups) @ people
-    of_outliers = np.minimum((1 / a**2) @ people, OUTLIER_SHARES[:, None] * people.sum())
-    each = np.minimum(TUNING.peaked / a**4, 0.25)
+    normal = ((1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond) @ people
+    core = np.stack([normal, np.minimum(1 / a**2, TUNING.two_groups) @ people])[:, CASES.core]
+    own = (np.minimum(TUNING.peaked / a**4, 0.25) @ people)[CASES.core]
     unsure = people @ np.minimum(curve_mse / threshold**2, 0.5)
-    own = s**2 + each @ people + unsure**2
-
-    def likely(mean: FloatArray, loose: float) -> FloatArray:
-        variance = own + (loose * mean) ** 2
-        density: FloatArray = -0.5 * (z + 0.5 * people.sum() - mean) ** 2 / variance - 0.5 * np.log(variance)
-        return density
-
-    near = np.logaddexp(
-        likely(normal @ people, TUNING.square_spread), likely(two_groups, TUNING.square_spread)
-    ) - math.log(2)
-    return np.concatenate([near, likely(of_outliers, TUNING.outlier_spread).ravel()])
+    share, distance = np.vstack([OUTLIERS, [0.0, 0.0]]).T  # the last row is that of no outliers
+    far = share * (np.minimum(distance[:, None] * half_range / threshold, 1.0) ** 2 @ people)
+    mean = (1 - share[CASES.outliers]) * core + far[CASES.outliers]
+    loose = (TUNING.square_spread * core) ** 2 + (TUNING.outlier_spread * far[CASES.outliers]) ** 2
+    return mean, s**2 + own + unsure**2 + loose
 
 
 def of_binary(half_range: float, square: float) -> FloatArray:
@@ -166,10 +225,10 @@ def of_binary(half_range: float, square: float) -> FloatArray:
         half_range: h, in model units.
         square: mean of E f^2 over the records, in squared model units.
     """
-    sigma = max(half_range**2 - square, float(_GRID[0]) * half_range**2)
+    sigma = max(half_range**2 - square, (_LEAST * half_range) ** 2)
     difference = 0.5 * np.log(variances_of(half_range) / sigma)
-    log_densities: FloatArray = -0.5 * (difference / TUNING.binary_spread) ** 2
-    return log_densities
+    log_densities = -0.5 * (difference / TUNING.binary_spread) ** 2
+    return np.where(CASES.outliers < 0, log_densities, -np.inf)
 
 
 class NoiseShares(NamedTuple):
@@ -198,7 +257,7 @@ def noise_shares(
         half_range: half the range of the outcomes, in model units.
     """
     labels = np.array(kernels)
-    hats = np.empty((len(labels), len(_GRID)))
+    hats = np.empty((len(labels), len(CASES.variance)))
     of_kernel = (labels == np.unique(labels)[:, None]).astype(float)
     for row in of_kernel:
         own = np.flatnonzero(row)

@@ -535,7 +535,8 @@ def linearise(
     k, M, n = models.rank, models.grid.size, counts.mean
     u, centre, middle = high - low, (low + high) / 2, models.grid.averages(g)
     low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, clips=query.clips)
-    beta = bias_of(half_width, residuals, half_range)
+    bias = bias_of(half_width, middle, residuals, half_range)
+    beta = bias.sd
     low, high = low - middle, high - middle
     shift, V, v, within = moments or curve_moments(state, g)
     noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
@@ -543,14 +544,15 @@ def linearise(
     common = _common(one, shift, v, within + noise, low, high)
     own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)
     sd, root = np.sqrt(v), np.sqrt(common)
-    off = one.mean + TUNING.bias_shared**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T) - centre
+    field = TUNING.bias_shared**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T)
+    off = one.mean + bias.mean + field - centre
     # If all records of a column share a location, its effect on their sum is the same in every stage. The filter treats
     # stages as independent, which would reduce the variance of this effect by the number of stages with narrow
     # intervals. The variance is therefore multiplied by about this number in each stage.
     people = counts.nonnegative
     open_within = models.open_variance(state.label, within) + models.change_points.within(state.change_points)
     place = TUNING.shared_location_factor * people**2 * (one.gain**2 * open_within)
-    own = people * own + place
+    own = people * (own + bias.variance) + place
     # Sum of three parts: terms that are independent from column to column; the error of linearising clipping in f,
     # which is correlated between columns as f is; and the error N - n^ of the counts.
     rest = _outer(root * n / sd) * V**2 / _outer(sd)  # = outer(n, n) (V / outer(sd, sd))^2 outer(root, root)

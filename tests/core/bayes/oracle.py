@@ -5,7 +5,7 @@ from scipy.linalg import block_diag
 from scipy.stats import multivariate_normal
 
 from dpgp_core.bayes.queries import NOTHING, StageMeasurement
-from dpgp_core.bayes.residuals import OUTLIER_SHARES, ResidualVariance
+from dpgp_core.bayes.residuals import OUTLIERS, ResidualVariance
 from dpgp_core.gp.clipping import clipped
 
 
@@ -46,4 +46,4 @@ def stages_of(statistics):
 
 def residual_variance_of(variance):
     """A known residual variance without outliers, for the clipping bias."""
-    return ResidualVariance(variance, np.zeros(len(OUTLIER_SHARES)), np.zeros(len(OUTLIER_SHARES)))
+    return ResidualVariance(variance, variance, np.zeros(len(OUTLIERS)))

@@ -7,7 +7,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from dpgp_core.bayes import engine
 from dpgp_core.bayes.budget import split_budget
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.clusters import clusters_of
@@ -16,7 +15,6 @@ from dpgp_core.bayes.engine import run, run_stages
 from dpgp_core.bayes.filter import Filter, filter_of
 from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.readers import RecordReader
-from dpgp_core.bayes.residuals import thresholds_of_squares
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.noise import ZeroNoise
 from tests.core.tables import table
@@ -128,19 +126,19 @@ def test_the_first_stage_clips_to_the_bounds(filtered, monkeypatch):
     assert ((first.low == -HALF) & (first.high == HALF)).all()
 
 
-def test_every_other_stage_has_far_thresholds(filtered, monkeypatch):
-    """The second stage identifies the variance with thresholds near the curve, the third one shows outliers."""
-    asked = []
+def test_squares_of_two_stages_are_planned_for_outliers(filtered, monkeypatch):
+    """The others identify the residual variance."""
+    asked, planned = [], Filter.next_squares
 
-    def recorded(*arguments, far):
-        asked.append(far)
-        return thresholds_of_squares(*arguments, far=far)
+    def recorded(self, posterior, g, s, *, excess):
+        asked.append(excess)
+        return planned(self, posterior, g, s, excess=excess)
 
-    monkeypatch.setattr(engine, "thresholds_of_squares", recorded)
+    monkeypatch.setattr(Filter, "next_squares", recorded)
     reader = RecordReader(data_of(np.sin(5 * X[:, 0])), filtered.columns, np.random.default_rng(0))
     known = filtered.with_counts(public_counts(filtered.columns, X))
-    run_stages(known, split_budget(S, "number", 5), reader)
-    assert asked == [False, True, False, True]
+    run_stages(known, split_budget(S, "number", 6), reader)
+    assert asked == [False, False, True, False, True]
 
 
 # ---- Private inputs: counts and locations are measured too.

@@ -11,7 +11,7 @@ from scipy.special import erf
 from scipy.stats import norm
 
 from dpgp_core.bayes import residuals
-from dpgp_core.bayes.clipping import bias_of
+from dpgp_core.bayes.clipping import bias_of, bias_sd
 from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.dispersion import clipping_threshold, usual_distance
@@ -20,14 +20,16 @@ from dpgp_core.bayes.mixture import JointPosterior, Mixture, OutcomeDistribution
 from dpgp_core.bayes.model import Model, auto_models
 from dpgp_core.bayes.queries import Distances
 from dpgp_core.bayes.residuals import (
-    OUTLIER_SHARES,
+    OUTLIERS,
     ResidualVariance,
+    core_is_known,
     expected,
     log_density,
     log_prior,
     model_weights,
     noise_shares,
     of_binary,
+    threshold_of_excess,
 )
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.fit import Fit
@@ -72,29 +74,35 @@ def looked_at(values, reaches, s=1.0):
 
 
 @pytest.mark.parametrize("share", [0.015, 0.03, 0.06, 0.1])
-def test_outliers_do_not_reduce_the_residual_variance(share):
-    """Each look is closer, as if the last had seen all; the share beyond is the same in each."""
+@pytest.mark.parametrize("distance", [0.6, 1.8])
+def test_outliers_do_not_reduce_the_residual_variance(share, distance):
+    """Each threshold is smaller, as if the last had seen all; the share beyond it is the same."""
     far_away = np.arange(20_000) < 20_000 * share
-    values = np.where(far_away, 1.8, 0.03 * NORMAL)
-    known = looked_at(values, (1.2, 0.8, 0.5, 0.3), s=20.0)
+    values = np.where(far_away, distance, 0.03 * NORMAL)
+    known = looked_at(values, (1.2, 0.8, 0.5, 0.3, 0.1), s=20.0)
     found = expected(known, HALF)
     assert residuals.has_outliers(known)
     assert found.outliers.sum() > 0.9
     assert found.variance > 0.5 * (values**2).mean()
-    assert OUTLIER_SHARES[found.outliers.argmax()] == pytest.approx(share, rel=0.6)
+    assert found.core < 4 * 0.03**2
+    p, d = found.outliers @ OUTLIERS
+    assert p == pytest.approx(share, rel=0.6)
+    assert 0.4 < p * HALF * d / (share * distance) < 2.2  # shares and distances are a factor of two apart
 
 
 @pytest.mark.parametrize("sd", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("s", [20.0, 500.0, 5000.0])
 def test_normal_outcomes_have_no_outliers(sd, s):
-    """However noisy squares are; far cases, which nothing says to be so, have no probability at all."""
+    """However noisy squares are; cases with outliers that the squares do not show have no probability at all."""
     known = looked_at(sd * NORMAL, (6 * sd, 3 * sd, 9 * sd, 3 * sd), s)
     assert not residuals.has_outliers(known)
-    assert expected(known, HALF).outliers.sum() == 0
+    found = expected(known, HALF)
+    assert found.outliers.sum() == 0
+    assert found.core == found.variance
 
 
 def test_noise_rarely_suggests_outliers():
-    """Squares of wide bounds, of which nothing but noise is seen, at each of five looks; 2,000 releases."""
+    """Squares of wide bounds that contain nothing but noise, at each of five thresholds; 2,000 releases."""
     rng, reaches = np.random.default_rng(0), HALF * np.geomspace(1, 0.01, 5)
     place = np.array([0.0]), np.array([3000.0])
     known = [
@@ -104,25 +112,45 @@ def test_noise_rarely_suggests_outliers():
         )
         for _ in range(2000)
     ]
-    assert np.mean([residuals.has_outliers(log_prior() + each) for each in known]) < 0.01
+    assert np.mean([residuals.has_outliers(log_prior() + each) for each in known]) < 0.02
 
 
-def test_outliers_add_their_clipped_excess_to_the_bias():
-    people = ResidualVariance(1.0, np.where(OUTLIER_SHARES == 0.04, 1.0, 0.0), np.ones(len(OUTLIER_SHARES)))
-    c = np.array([0.0, 1.0, 4.0, 6.0, np.inf])
-    np.testing.assert_allclose(bias_of(c, people, HALF), 0.04 * np.maximum(5 - c, 0), atol=1e-12)
+ONE = np.where((OUTLIERS == [0.04, 1.0]).all(axis=1), 1.0, 0.0)  # a share of 0.04 at a distance of half the range
 
 
-def test_thresholds_grow_once_the_residual_variance_is_known():
-    before, known = log_prior(), looked_at(0.1 * NORMAL, (0.6,))
+@pytest.mark.parametrize(("centre", "side"), [(0.0, 0), (-HALF, -1), (HALF, 1)])
+def test_outliers_add_their_clipped_excess_to_the_bias(centre, side):
+    """At a bound they can only be on the other side, so that the clipped mean is too small or too large."""
+    c = np.array([0.0, 0.5, 1.0, 3.0, np.inf])
+    bias, excess = (
+        bias_of(c, np.full(5, centre), ResidualVariance(1.0, 0.01, ONE), HALF),
+        0.04 * np.maximum(HALF - c, 0),
+    )
+    np.testing.assert_allclose(bias.mean, side * excess, atol=1e-12)
+    np.testing.assert_allclose(bias.sd, (0.5 if side else 1.0) * excess, atol=1e-12)
+    np.testing.assert_allclose(bias.variance, [0, 0.04 * 0.25, 0.04, 0.04 * HALF**2, 0], atol=1e-12)
 
-    def reach(log_densities, n, far=False):
-        [square] = residuals.thresholds_of_squares(log_densities, np.array([0.01]), n, 20.0, HALF, far=far)
-        return float(square) ** 0.5
 
-    assert [reach(before, 20_000, far) for far in (False, True)] == pytest.approx([0.3, 0.3])
-    assert [reach(known, n) for n in (100, 1000, 20_000)] == pytest.approx([0.3, 0.5, 0.9])
-    assert [reach(known, n, far=True) for n in (100, 1000, 20_000)] == pytest.approx([0.3, HALF, HALF])
+def test_without_outliers_the_bias_has_mean_zero():
+    c = np.array([0.0, 0.5, np.inf])
+    bias = bias_of(c, np.full(3, -HALF), ResidualVariance(1.0, 1.0, 0 * ONE), HALF)
+    np.testing.assert_array_equal(bias.mean, 0)
+    np.testing.assert_array_equal(bias.variance, 0)
+    np.testing.assert_array_equal(bias.sd, bias_sd(c, 1.0, HALF))
+
+
+def test_squares_determine_the_residual_variance_before_outliers_are_sought():
+    assert not core_is_known(log_prior())
+    assert not core_is_known(looked_at(0.0 * NORMAL[:300], (1.0,), s=50.0))
+    assert core_is_known(looked_at(0.1 * NORMAL, (0.3,)))
+
+
+@pytest.mark.parametrize("distance", [0.6, 1.8])
+def test_the_threshold_of_the_excess_identifies_outliers(distance):
+    """It lies beyond the core, where nothing but outliers adds to the squares."""
+    values = np.where(np.arange(20_000) < 400, distance, 0.03 * NORMAL)
+    before = looked_at(values, (2.0, 0.09), s=200.0)
+    assert 0.3 < threshold_of_excess(before, np.zeros(1), np.array([20_000.0]), 200.0, HALF) <= 2 * HALF
 
 
 def test_errors_of_the_curve_are_no_dispersion():
@@ -134,7 +162,7 @@ def test_errors_of_the_curve_are_no_dispersion():
 def test_weights_interpolate_variances_and_sums_identify_the_kernel():
     """Whatever evidence of sums says about the noise."""
     noises, kernels = np.tile([0.04, 0.16, 0.64], 2), [0, 0, 0, 1, 1, 1]
-    grid = residuals.variances_of(HALF)
+    grid = np.where(residuals.CASES.outliers < 0, residuals.variances_of(HALF), np.inf)
     truth = grid[np.abs(grid - 0.1).argmin()]
     known = np.where(np.arange(len(grid)) == np.abs(grid - 0.1).argmin(), 0.0, -1e4)
     evidence = np.array([0.0, 5, 900, 2, 7, 902])
