@@ -140,7 +140,7 @@ Piece = tuple[list[Residuals], float]
 
 
 class Sweep(NamedTuple):
-    """HeldOutFold-out performance of one mechanism at E budgets, in the unit of the output. Not private.
+    """Held-out performance of one mechanism at E budgets, in the unit of the output. It is not private.
 
     Attributes:
         errors: RMSE over all folds of each simulated release (E, draws).
@@ -235,7 +235,7 @@ _MECHANISM = BayesCloaking(epsilon=LARGE_EPSILON, delta=1e-5)  # the weight of r
 
 
 def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
-    """Return predictions (P,) at X_test (P, D) without privacy, in the unit of the output. Not private.
+    """Return predictions (P,) at X_test (P, D) without privacy, in the unit of the output. They are not private.
 
     The models and change points are those that Bayes cloaking uses if there is very little noise. The outputs are
     clipped to the public bounds. Rough curves are included only if they clearly improve the prediction of held-out
@@ -268,7 +268,7 @@ def error_without_privacy(
     declared: Iterable[tuple[Kernel, float]] = (),
     mechanisms: Iterable[Mechanism] = (),
 ) -> float:
-    """Return the held-out root mean square error without privacy, in the unit of the output. Not private.
+    """Return the held-out root mean square error without privacy, in the unit of the output. It is not private.
 
     It is the smallest error of ``without_privacy`` and of the methods given, all without privacy. A private release of
     any of them has a smaller error only by chance.

@@ -19,7 +19,7 @@ from ..kernels import Kernel
 from ..strategies.noise_design import ObjectiveName, design_noise
 
 Folds = tuple[IndexArray, ...]
-"""Sorted indices of the test records of each fold. All other records are its training records. Public."""
+"""Sorted indices of the test records of each fold. All other records are its training records. They are public."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

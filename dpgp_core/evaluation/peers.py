@@ -141,7 +141,7 @@ Peer = Polynomial | BinnedMeans
 
 
 def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, seed: int) -> FloatArray:
-    """Return the held-out RMSE of each simulated release (draws,), in the unit of the output. Not private.
+    """Return the held-out RMSE of each simulated release (draws,), in the unit of the output. It is not private.
 
     Args:
         peer: method with its setting.

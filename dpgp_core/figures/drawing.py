@@ -71,7 +71,7 @@ class Curve:
 
 
 def draw_curves(ax: Axes, curves: Sequence[Curve], across: Side, up: Side) -> None:
-    """Draw each curve with its band and centiles; the legend names what is there, and groups by their colours."""
+    """Draw each curve with its band and centiles, and a legend of the groups, bands and centiles."""
     opacity, handles, others = _BANDS if len(curves) > 1 else _BAND, dict[str, Any](), dict[str, Any]()
     for curve in curves:
         band = ax.fill_between(curve.x, curve.low, curve.high, color=curve.colour, alpha=opacity, linewidth=0)
@@ -153,7 +153,7 @@ def root_of(ax: Axes) -> Figure:
 
 
 def draw_colour_bar(ax: Axes, scale: Any, title: str, marks: Sequence[Mark] | None = None) -> None:
-    """Draw a colour bar to the right of axes, and move with them.
+    """Draw a colour bar to the right of axes, which moves with them.
 
     Args:
         ax: the axes.

@@ -171,7 +171,7 @@ def written(text: ExportText, drawn: Drawing, shape: Shape = SHAPES[0], kind: Ki
 
 
 def inline(drawn: Drawing, width: int, height: int, *, title: str, type_: float = 16.0, ink: str = _INK) -> str:
-    """Return a drawing as an ``svg`` element for an HTML page: no title in sight, and a transparent background.
+    """Return a drawing as an ``svg`` element for an HTML page: without a visible title, on a transparent background.
 
     Args:
         drawn: the drawing.

@@ -67,5 +67,5 @@ def _days(start: date, end: date) -> list[tuple[date, str]]:
 
 
 def _month(day: date, *, up: bool = False) -> int:
-    """Return the months since year 0 of a day's month, or with ``up`` of the next first of a month."""
+    """Return the number of months from year 0 to a day's month; with ``up``, to the next first day of a month."""
     return 12 * day.year + day.month - 1 + (1 if up and day.day > 1 else 0)

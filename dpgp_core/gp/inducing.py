@@ -189,7 +189,7 @@ def sum_statistics(
 def posterior(
     kernel: Kernel, X: FloatArray, y: FloatArray, X_test: FloatArray, Z: FloatArray, noise_variance: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return posterior mean (P,) and covariance (P, P) of the latent f at X_test. Not private.
+    """Return posterior mean (P,) and covariance (P, P) of the latent f at X_test. They are not private.
 
     mean = phi_*^T S A / noise_variance,  covariance = K_** - phi_*^T (I - S) phi_*,  S = (I + B / noise_variance)^-1
 

@@ -167,7 +167,7 @@ def describe(low: LowRank | None) -> Inference:
 def posterior(
     kernel: Kernel, X: FloatArray, y: FloatArray, X_test: FloatArray, noise_variance: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return posterior mean (P,) and covariance (P, P) of the latent f at X_test. Not private.
+    """Return posterior mean (P,) and covariance (P, P) of the latent f at X_test. They are not private.
 
     The covariance does not depend on y and may be published if X is public.
 

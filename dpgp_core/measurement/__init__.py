@@ -1,1 +1,1 @@
-"""Measure, then map: integers plus exact discrete noise leave the machine, all else is computed from them."""
+"""Measurements in integers with exact discrete noise, from which everything else in a release is computed."""

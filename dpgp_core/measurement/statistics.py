@@ -61,7 +61,7 @@ def nodes_of_cluster(numbers: int) -> int:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StageSquares:
-    """Noisy sum of clipped squared residuals, sum_j min((y_j - g_j)^2, high_j) / high_j - 1/2 plus noise. Public.
+    """Noisy sum of clipped squared residuals, sum_j min((y_j - g_j)^2, high_j) / high_j - 1/2 plus noise. It is public.
 
     Args:
         measurement: measurement of the squares, with one row and intervals [0, high] in squared model units.
@@ -85,7 +85,7 @@ class StageSquares:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stage:
-    """One measurement and its noisy numbers. Public.
+    """One measurement and its noisy numbers. They are public.
 
     Args:
         measurement: strategy, clipping intervals and noise, which were fixed in advance or computed from earlier
@@ -112,7 +112,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Above:
-    """Noisy number of outcomes above the curve, as sum_j (1{y_j > g_j} - 1/2) plus noise. Public.
+    """Noisy number of outcomes above the curve, as sum_j (1{y_j > g_j} - 1/2) plus noise. It is public.
 
     Args:
         measurement: measurement of the indicators, with one row and intervals [0, 1].
@@ -133,7 +133,7 @@ class Above:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredDistances:
-    """Noisy sums of clipped absolute residuals min(|y_j - g_j|, A), which identify the dispersion. Public.
+    """Noisy sums of clipped absolute residuals min(|y_j - g_j|, A), which identify the dispersion. They are public.
 
     Args:
         measurement: measurement of the absolute residuals, with intervals [0, A] in model units and A equal for all.
@@ -174,7 +174,7 @@ class MeasuredDistances:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredPositions:
-    """Noisy sums of the locations of records within each cell. Public.
+    """Noisy sums of the locations of records within each cell. They are public.
 
     Along each numerical side, the location t of a record increases from 0 to 1 across its cell; t - 1/2 is summed.
 

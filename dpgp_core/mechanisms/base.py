@@ -41,7 +41,7 @@ class Release:
         statistics: measurements of each release, from which ``samples`` and intervals are computed.
         uncertainty: computes the intervals.
         noise_factor: L (P, k), in the unit of the output, with noise covariance L L^T; None unless the noise of the
-            curve is a linear map of independent noise. Public.
+            curve is a linear map of independent noise. It is public.
     """
 
     X_test: FloatArray
@@ -52,7 +52,7 @@ class Release:
     noise_factor: FloatArray | None = None
 
     def interval(self, level: float, of: IntervalTarget = "outputs") -> tuple[FloatArray, FloatArray]:
-        """Return both ends (draws, P) of the central predictive interval at each test input. Public.
+        """Return both ends (draws, P) of the central predictive interval at each test input. They are public.
 
         It accounts for privacy noise, clipping and the uncertainty of the model. For data from the declared model it
         covers the truth with probability ``level``. Ends are in the unit of the output.
@@ -72,7 +72,7 @@ class Release:
 
     @property
     def noise_sd(self) -> FloatArray:
-        """Standard deviation of the privacy noise at each test input (P,), in the unit of the output. Public.
+        """Standard deviation of the privacy noise at each test input (P,), in the unit of the output. It is public.
 
         Raises:
             ValueError: the noise of the curve is not a linear map of independent noise.
@@ -80,7 +80,7 @@ class Release:
         return np.sqrt(column_norms(self._factor().T))
 
     def noise_covariance(self) -> FloatArray:
-        """Return the covariance of the privacy noise (P, P), in squared output units. Public.
+        """Return the covariance of the privacy noise (P, P), in squared output units. It is public.
 
         Raises:
             ValueError: the noise of the curve is not a linear map of independent noise.
@@ -98,7 +98,7 @@ class TeachingRelease(Release):
     """Simulated releases for teaching, with floating-point noise from a generator, and the curve without noise.
 
     Attributes:
-        mean: the curve without noise (P,), in the unit of the output. Not private.
+        mean: the curve without noise (P,), in the unit of the output. It is not private.
     """
 
     mean: NotPrivate

@@ -34,7 +34,7 @@ from .base import ANY_ROWS, Draws, Mechanism, NoiselessCurve, Release, TeachingR
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BayesPlan:
-    """Everything that can be planned before private values are read. Public.
+    """Everything that can be planned before private values are read. It is public.
 
     Attributes:
         models: models of the mixture, in model units.
@@ -105,7 +105,7 @@ class BayesRelease(Release):
     def detail(self) -> str:
         """Sentence about how narrow features of the curve may be to be visible in the (first) release.
 
-        It is "" if the kernel was declared. Public.
+        It is "" if the kernel was declared. It is public.
         """
         prediction = self.uncertainty.prediction
         kernel = self.models[0].kernel if self.models else None
@@ -121,7 +121,7 @@ class BayesRelease(Release):
 
     @property
     def unseen_outliers(self) -> float:
-        """Largest distance by which undetected outliers could move the curve, in the unit of the output. Public.
+        """Largest distance by which undetected outliers could move the curve, in the unit of the output. It is public.
 
         Outliers are undetected if the noise is larger than their effect on the measurements. Their share is at most
         this distance divided by the width of the bounds. The result is 0 if the intervals of the curve are wider on
@@ -134,7 +134,7 @@ class BayesRelease(Release):
 
     @property
     def residual_sd(self) -> FloatArray:
-        """Residual standard deviation of outputs about the curve (draws, P), in the unit of the output. Public.
+        """Residual standard deviation of outputs about the curve (draws, P), in the unit of the output. It is public.
 
         Raises:
             ValueError: the release contains no estimate of it.

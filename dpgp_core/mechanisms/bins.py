@@ -125,7 +125,7 @@ class BinMeans(Mechanism):
     def uncertainty(
         self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, factor: FloatArray, samples: FloatArray
     ) -> Uncertainty:
-        """Return what computes the intervals about curves ``samples`` (draws, P); by default there are none.
+        """Return the object that computes the intervals about curves ``samples`` (draws, P); by default there are none.
 
         Args:
             plan: the occupied bins.

@@ -224,7 +224,7 @@ class GaussianMechanism(Mechanism):
         return LazyStageStatistics(mechanism=self, plan=plan, public=public, z=z, guarantee=guarantee)
 
     def uncertainty(self, plan: Plan, dataset: Dataset, curve: FloatArray) -> Uncertainty:
-        """Return what computes the intervals about released curves (draws, P)."""
+        """Return the object that computes the intervals about released curves (draws, P)."""
         return SimulatedInterval(mechanism=self, plan=plan, public=dataset.public_part(), centre=curve)
 
 

@@ -33,8 +33,8 @@ class PathRelease(TeachingRelease):
     """Simulated releases of posterior paths. Unlike for other mechanisms, their covariance depends on private inputs.
 
     Attributes:
-        mean: posterior mean at X_test (P,), in the unit of the output. Not private.
-        noise_factor: factor (P, P) of the posterior covariance at X_test, in the unit of the output. Not private.
+        mean: posterior mean at X_test (P,), in the unit of the output. It is not private.
+        noise_factor: factor (P, P) of the posterior covariance at X_test, in the unit of the output. It is not private.
     """
 
     mean: NotPrivate
@@ -42,11 +42,11 @@ class PathRelease(TeachingRelease):
 
     @property
     def noise_sd(self) -> NotPrivate:
-        """Standard deviation of a path at each test input (P,), in the unit of the output. Not private."""
+        """Standard deviation of a path at each test input (P,), in the unit of the output. It is not private."""
         return NotPrivate(super().noise_sd)
 
     def noise_covariance(self) -> NotPrivate:
-        """Return the covariance of a path (P, P), in squared output units. Not private."""
+        """Return the covariance of a path (P, P), in squared output units. It is not private."""
         return NotPrivate(super().noise_covariance())
 
 

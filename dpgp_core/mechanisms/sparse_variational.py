@@ -184,7 +184,7 @@ class SparseVariational(Mechanism):
         return NotPrivate(A), NotPrivate(B)
 
     def integer_sums(self, dataset: Dataset) -> IntegerSums:
-        """Return A and B without noise as integer sums, computed in one pass over the records. Not private."""
+        """Return A and B without noise as integer sums, computed in one pass over the records. They are not private."""
         blocks, m = row_blocks(dataset.X, dataset.standardised()), len(self.inducing_inputs(dataset))
         return integer_sums(self.features(dataset), blocks, m, dataset.half_range, self.feature_bound(dataset))
 

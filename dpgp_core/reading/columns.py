@@ -191,7 +191,7 @@ def remedy_of(
     if fault is Fault.DATE:
         return f"declare {name!r} a date: its box is then two dates"
     if fault is Fault.TEXT and share > 0.5:
-        if cells and len({unit_beside(cell) for cell in cells} - {""}) == 1:
+        if cells and len({unit_next_to(cell) for cell in cells} - {""}) == 1:
             return "declare its unit as these cells write it, or write the numbers alone"
         return (
             "declare its levels if it holds categories, or yes and no if it is a yes/no outcome. "
@@ -227,7 +227,7 @@ def counted(fault: Fault, name: str, wrong: int, rows: int, line: int, remedy: s
     return f"column {name!r} has {fault.value} {where}; {remedy}"
 
 
-def unit_beside(cell: str) -> str:
+def unit_next_to(cell: str) -> str:
     """Return the word next to the number in a cell; "" if there is no number, or nothing else."""
     match = _UNIT_BEHIND.fullmatch(cell) or _UNIT_BEFORE.fullmatch(cell)
     return match["unit"] if match is not None and ways_of(match["number"]) else ""

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from ..levels import MOST_LEVELS
-from .columns import unit_beside
+from .columns import unit_next_to
 from .notations import READERS, notation_of
 from .rows import (
     NotDecoded,
@@ -194,14 +194,14 @@ def suggests_people(name: str) -> bool:
 
 
 def names_people(name: str, column: Contents) -> bool:
-    """Return whether a column may identify people: texts, or numbers with a name that suggests it, that repeat."""
+    """Return whether a column may identify people: it repeats texts, or repeats numbers and its name suggests it."""
     if not MOST_LEVELS < column.values < column.rows - column.usual:
         return False
     return suggests_people(name) or not (column.ways or column.orders)
 
 
 def repeated_people(columns: Mapping[str, Contents]) -> str | None:
-    """Return the first unused column by whose name and values a table has several rows of one person; None if none.
+    """Return the first unused column whose name and values suggest several rows of one person; None if none does.
 
     Columns of texts that may name anything else, such as towns or diagnoses, are not among them.
 
@@ -365,7 +365,7 @@ def _texts(stream: BinaryIO, name: str, table: Look) -> list[str]:
 def _dates_mean_yes(stream: BinaryIO, name: str, table: Look) -> tuple[list[str], list[str]] | None:
     """Return the words for yes and for no of an outcome in which a date means yes; None for any other column."""
     column = table.columns[name]
-    if not column.dated or not 1 <= column.beside_dates <= _MOST_ANSWERS:
+    if not column.dated or not 1 <= column.other_than_dates <= _MOST_ANSWERS:
         return None
     words = words_of(stream, name, table.writing, _MOST_ANSWERS + 1, dates=False)
     stream.seek(0)
@@ -401,7 +401,7 @@ def readings_of(texts: Sequence[str]) -> tuple[str, str]:
 
 def unit_of(cells: Sequence[str]) -> tuple[str, str]:
     """Return the unit that all cells contain next to a number, and the format of the numbers; "" for both if none."""
-    units = {unit_beside(cell) for cell in cells}
+    units = {unit_next_to(cell) for cell in cells}
     unit = units.pop() if len(units) == 1 else ""
     bare = [cell.removesuffix(unit).removeprefix(unit) for cell in cells]
     way = next((way for way in NUMBERS if all(way in ways_of(cell) for cell in bare)), "") if unit else ""

@@ -37,7 +37,7 @@ _APART = 0.2  # least distance of a code from all other values, as a share of th
 
 @dataclass(frozen=True)
 class Texts:
-    """Different values of a column, as keyed digests: a short text that Python frees would stay in memory.
+    """Different values of a column, kept as keyed digests, because freed short texts stay in the memory of Python.
 
     Attributes:
         rows: number of rows with each value, by digest; None if there are too many values for categories.
@@ -71,7 +71,7 @@ class Contents(NamedTuple):
         alone: whether the first row, and the last one, hold a text that no other row holds and that is neither a number
             nor a date.
         repeats: lines that repeat the name of the column.
-        beside_dates: number of different values that are not dates.
+        other_than_dates: number of different values that are not dates.
         numbered: whether the column numbers the rows: whole numbers from 0 or 1 without a gap, each once.
         codes: numbers that may mean a missing value, and how many rows hold each, if numbers are written as 1234.5.
         texts: the different values.
@@ -87,19 +87,19 @@ class Contents(NamedTuple):
     ends: tuple[int, int]
     alone: tuple[bool, bool]
     repeats: tuple[int, ...]
-    beside_dates: int
+    other_than_dates: int
     numbered: bool
     codes: Mapping[float, int]
     texts: Texts
 
     @property
     def ways(self) -> list[str]:
-        """Formats in which most of the column are numbers, the one that reads most first."""
+        """Formats in which most cells of the column are numbers, the most successful one first."""
         return _readable(self.unread, self.rows - self.usual)
 
     @property
     def orders(self) -> list[Format]:
-        """Orders in which most of the column are dates, the one that reads most first."""
+        """Orders in which most cells of the column are dates, the most successful one first."""
         return _readable(self.undated, self.rows - self.usual)
 
     @property
@@ -115,7 +115,7 @@ class Contents(NamedTuple):
     def as_numbers(
         self, name: str, numbers: str = "1234.5", notations: Collection[str] = (), *, or_dates: bool = True
     ) -> str:
-        """Return fault and remedy if the column shall hold numbers in this format; "" if it does.
+        """Return the fault and a remedy if the column does not hold numbers in this format; "" if it does.
 
         Args:
             name: name of the column.
@@ -144,7 +144,7 @@ class Contents(NamedTuple):
         return self._counted(name, Fault.TEXT, count, line)
 
     def as_dates(self, name: str, format: Format) -> str:
-        """Return fault and remedy if the column shall hold dates in this order; "" if it does."""
+        """Return the fault and a remedy if the column does not hold dates in this order; "" if it does."""
         count, line = self.undated[order_of(format)]
         if not count:
             return ""
@@ -156,7 +156,7 @@ class Contents(NamedTuple):
         return counted(fault, name, count, self.rows, line, remedy_of(fault, (), count / self.rows, name))
 
     def as_levels(self, name: str, levels: Levels) -> str:
-        """Return fault and remedy if the column shall hold these categories; "" if it does."""
+        """Return the fault and a remedy if the column does not hold these categories; "" if it does."""
         if OTHER in levels:
             return ""
         remedy = f"declare a level {OTHER!r}, which takes all others"
@@ -181,7 +181,7 @@ class Contents(NamedTuple):
         )
 
     def as_people(self, name: str) -> str:
-        """Return fault and remedy if the column shall identify people; "" if it can."""
+        """Return the fault and a remedy if the column cannot identify people; "" if it can."""
         if not self.values:
             return f"column {name!r} is empty in every row, so it names nobody; choose another"
         if self.values == 1:
@@ -309,7 +309,7 @@ class _Cells:
             ends=ends,
             alone=(self._alone(next(iter(self.texts), ""), texts), self._alone(self.last, texts)),
             repeats=tuple(self.repeats),
-            beside_dates=sum(folded(text) not in _USUAL for text in self.texts) - dates,
+            other_than_dates=sum(folded(text) not in _USUAL for text in self.texts) - dates,
             numbered=_numbered(numbers, rows),
             codes=_codes(numbers),
             texts=_digested(self.texts, self.lines, key),

@@ -137,7 +137,7 @@ def selection_guarantee(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SelectionTable:
-    """Effect of a private selection among R candidates for E values of the regression's epsilon. Not private.
+    """Effect of a private selection among R candidates for E values of the regression's epsilon. It is not private.
 
     Attributes:
         epsilons: epsilon of the regression (E,); inf for a release without noise.

@@ -38,7 +38,7 @@ from .exponential import choose
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """A setting that may be selected: kernel and noise variance > 0, in model units. Public."""
+    """A setting that may be selected: kernel and noise variance > 0, in model units. It is public."""
 
     kernel: Stationary
     noise_variance: float
@@ -188,7 +188,7 @@ def halves(dataset: Dataset) -> tuple[Dataset, Dataset]:
 
 
 def log_densities(fit: SparseFit, candidate: Candidate, dataset: Dataset) -> FloatArray:
-    """Return log N(y_i; mu_i, var_i + noise_variance) of each record (n,), in model units. Not private.
+    """Return log N(y_i; mu_i, var_i + noise_variance) of each record (n,), in model units. It is not private.
 
     Inputs are clipped to the box.
     """

@@ -27,10 +27,10 @@ class GridScores:
     """Cross-validation of R candidates, for any epsilon of the regression. In model units.
 
     Attributes:
-        sse: held-out sum of squared errors of the release without noise (R,). Not private.
-        compared: scores from which utilities are computed (R,): ``sse``, or its clipped form. Not private.
-        noise_trace: sum_k tr M_k (R,), for noise multiplier 1 and a unit change of one output. Public.
-        sensitivity: sensitivity Delta of ``compared``, in squared model units. Public.
+        sse: held-out sum of squared errors of the release without noise (R,). It is not private.
+        compared: scores from which utilities are computed (R,): ``sse``, or its clipped form. They are not private.
+        noise_trace: sum_k tr M_k (R,), for noise multiplier 1 and a unit change of one output. It is public.
+        sensitivity: sensitivity Delta of ``compared``, in squared model units. It is public.
         tested: number N of held-out predictions.
         d: largest change of one output.
         y_scale: constant by which outputs are divided.
@@ -151,7 +151,7 @@ def published_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
 
 
 def clipped_sse(plan: FoldPlan, y: FloatArray, d: float, clip: float | None = None) -> float:
-    """Return the held-out sum of squares with clipped predictions and residuals. Not private.
+    """Return the held-out sum of squares with clipped predictions and residuals. It is not private.
 
     Predictions are clipped to [-d/2, d/2] and residuals to [-B, B]; see ``sse_sensitivity``.
 

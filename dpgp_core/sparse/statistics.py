@@ -102,7 +102,7 @@ class NoisyStatistics:
     Attributes:
         A: noisy sum of y phi (m,).
         B: noisy sum of phi phi^T (m, m), symmetric, but not necessarily positive semi-definite.
-        noise: scales of the noise. Public.
+        noise: scales of the noise. They are public.
     """
 
     A: FloatArray

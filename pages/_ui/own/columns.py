@@ -161,7 +161,7 @@ def outcome(y: str, draft: Draft) -> None:
     column = draft.table.survey[y]
     problem = _fault_of_numbers(y, questions.Y_UNIT, draft, or_dates=False)
     words = column.holds_words and column.values <= _MOST_ANSWERS
-    if problem and column.dated and 0 < column.beside_dates <= _MOST_ANSWERS:
+    if problem and column.dated and 0 < column.other_than_dates <= _MOST_ANSWERS:
         st.info(f"{plain(y)} holds dates and other values: does a date mean yes or no?", icon=":material/rule:")
         _offer("Yes, an outcome of yes or no", {questions.KIND.key: "yes/no"}, "rule")
     elif problem and words:

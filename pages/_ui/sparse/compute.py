@@ -157,9 +157,9 @@ class Fits(_About):
             posterior has none, because it does not cover at its level.
         plain: curve without privacy (P,). It is not private.
         inducing: first coordinates of the inducing inputs.
-        rmse: error of each method on people left out. Not private.
+        rmse: error of each method on people left out. It is not private.
         plain_rmse: error of the sparse Gaussian process without privacy noise. It is not private.
-        coverage: share of people left out inside each central interval, per method (19,). Not private.
+        coverage: share of people left out inside each central interval, per method (19,). It is not private.
         bayes: release of Bayes cloaking; it may be published.
     """
 
