@@ -15,6 +15,7 @@ depends on y only through Phi^T K^-1 Phi and Phi^T K^-1 y, with K = phi phi^T + 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
@@ -276,19 +277,37 @@ def error_without_privacy(
     Args:
         dataset: data set.
         folds: public folds.
+        declared, mechanisms: see ``error_of_methods``.
+    """
+    residuals = [without_privacy(fold.train, fold.X_test) - fold.truth for fold in left_out(dataset, folds)]
+    return min(float(held_out_rmse(residuals)), error_of_methods(dataset, folds, declared, mechanisms))
+
+
+def error_of_methods(
+    dataset: Dataset,
+    folds: Folds,
+    declared: Iterable[tuple[Kernel, float]] = (),
+    mechanisms: Iterable[Mechanism] = (),
+) -> float:
+    """Return the smallest held-out root mean square error of these methods without privacy, in the output's unit.
+
+    It is not private, and infinite if no method is given.
+
+    Args:
+        dataset: data set.
+        folds: public folds.
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: mechanisms with any budget. They are run with epsilon = ``LARGE_EPSILON``.
     """
-    held = left_out(dataset, folds)
-    errors = [held_out_rmse([without_privacy(fold.train, fold.X_test) - fold.truth for fold in held])]
+    held, errors = left_out(dataset, folds), [math.inf]
     for kernel, noise_variance in declared:
         pairs = zip(held_out_matrices(kernel, dataset.X, folds, noise_variance), held, strict=True)
         curves = [dataset.in_data_units(C @ fold.train.standardised()) - fold.truth for C, fold in pairs]
-        errors.append(held_out_rmse(curves))
+        errors.append(float(held_out_rmse(curves)))
     for mechanism in mechanisms:
         planned = [fold._replace(plans={}) for fold in held]
-        errors.append(held_out_errors(with_epsilon(mechanism, LARGE_EPSILON), planned, _DRAWS, 0).mean())
-    return float(min(errors))
+        errors.append(float(held_out_errors(with_epsilon(mechanism, LARGE_EPSILON), planned, _DRAWS, 0).mean()))
+    return min(errors)
 
 
 def _exact_posterior(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from datasets import EXHIBITS
 from pages._ui import left_out
 from pages._ui.cloaking import computed
 from pages._ui.compare import compute
@@ -23,7 +24,8 @@ def results() -> Iterator[Prefetch]:
     """Yield all results that take more than half a second, for the settings with which pages open."""
     yield from compute.opening_curves()
     for menu in (offers.CURVE, offers.MAP):
-        model = usual(next(iter(menu.titles)))
-        yield from computed.opening(model.dataset)
-        yield left_out.opening(model.dataset, model)
+        yield from computed.opening(next(iter(menu.titles)))
+    for exhibit in EXHIBITS.values():
+        if exhibit.cross_validated:
+            yield from left_out.opening(exhibit.name, usual(exhibit.name))
     yield from sparse.opening(next(iter(sparse_view.DATASET.titles)), DRAW)

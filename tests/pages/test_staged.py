@@ -23,7 +23,7 @@ from pages._ui.model import Budget, Design, Draw, Model, usual
 from pages._ui.sparse import compute as sparse
 from pages._ui.sparse.compute import SparseSetting
 from pages._ui.start import brief, decision
-from pages._ui.work import cached
+from pages._ui.work import cached, jobs
 from tests.pages.reading import page_text
 
 KUNG = Model("kung", "EQ", 25.0, 0.3)
@@ -315,6 +315,20 @@ def test_pages_of_london_say_one_error(seen):
     assert f"{text.number(shown)} %" == compared == ours
 
 
+def test_another_declared_model_repeats_no_fit_of_bayes_cloaking(monkeypatch, cold):
+    done = []
+    packed = jobs.packed
+    monkeypatch.setattr(jobs, "packed", lambda function, args: done.append(function) or packed(function, args))
+    monkeypatch.setattr(left_out, "error_without_privacy", lambda data, folds: 7.0)
+    model = usual("toy_1d")
+    plain = left_out.without_privacy("toy_1d", model)
+    assert plain == left_out._of_declared(cached.dataset("toy_1d"), model) < 7.0
+    assert left_out._of_mixture in done
+    done.clear()
+    left_out.without_privacy("toy_1d", replace(model, lengthscale=1e6))
+    assert done == [left_out._of_declared]
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", COMPARED)
 def test_private_errors_exceed_those_without_privacy(name):
@@ -322,7 +336,7 @@ def test_private_errors_exceed_those_without_privacy(name):
 
     Where next to nothing is hidden, errors of a few draws scatter about the one without privacy: by two of theirs then.
     """
-    plain = left_out._without_privacy(cached.dataset(name), name, (usual(name),))
+    plain = left_out.without_privacy(name, usual(name))
     contest = contenders.Contest(usual(name), offers.DELTA, 10, 6)
     errors = np.where(np.array(contenders.CURVE_EPSILONS) < 50, 1, 2)
     for each in contenders.BY_WAIT:

@@ -14,7 +14,13 @@ from scipy.stats import lognorm, multivariate_normal, norm
 import datasets
 from dpgp_core.bayes.changepoints import change_points_of
 from dpgp_core.evaluation.by_hand import clip_error, mean_of_clipped
-from dpgp_core.evaluation.comparison import error_without_privacy, held_out_errors, hold_out, without_privacy
+from dpgp_core.evaluation.comparison import (
+    error_of_methods,
+    error_without_privacy,
+    held_out_errors,
+    hold_out,
+    without_privacy,
+)
 from dpgp_core.evaluation.cross_validation import k_folds
 from dpgp_core.evaluation.errors import coverage, epsilon_for_error, epsilon_on_curve, interval_score, nlpd, rmse
 from dpgp_core.gp.clipping import clipped
@@ -119,6 +125,9 @@ def test_a_better_declared_model_is_used(toy):
     mechanism = Cloaking(kernel=kernel, noise_variance=noise, epsilon=1.0, delta=1e-5)
     assert error_without_privacy(toy, folds, (), [mechanism]) == pytest.approx(min(alone, by_hand), rel=0.02)
     assert error_without_privacy(toy, folds, [many[5]]) == pytest.approx(min(alone, by_hand), rel=1e-6)
+    assert error_of_methods(toy, folds) == np.inf
+    assert error_of_methods(toy, folds, [many[5]]) == pytest.approx(by_hand, rel=1e-6)
+    assert error_of_methods(toy, folds, many) == error_without_privacy(toy, folds, many)
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (0.5, 4.0), (-30.0, 30.0)])
