@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, directions, figures, variants, words
+from pages._ui.cloaking import cells, computed, directions, figures, one_hexagon, variants, words
 from pages._ui.look import in_python, layout, pictures, settings, sidebar
 from pages._ui.scripts import releases
 
@@ -17,6 +17,7 @@ with head:
     layout.banners(data.source if data.simulated else None, show)
 layer = cells.layer_of(kind, table)
 picked = pictures.pick_hexagon(table)
+handle = st.container()
 left, right = (spot, None) if beside is None else spot.columns(2)
 many = None
 with left:
@@ -34,6 +35,8 @@ if right is not None and beside is not None:
             variants.show_map(beside, other_table, layer, f"{kind}-beside", "hexagons_beside", picked)
         else:
             st.caption("This method measures no spread of prices: it has one declared for all places.")
+with handle:
+    other = one_hexagon.show(ours, table, picked, show)
 layout.metrics(cells.metrics(ours, errors))
 variants.maps(ours, kind, show)
 kept = variants.find("london_noise_map", chosen)
@@ -65,6 +68,6 @@ with lesson:
         ],
     )
 layout.guarantee_card(guarantee, layout.TEACHING_NOTE)
-seen = [each for each in (ours, beside, many) if each is not None]
+seen = [each for each in (ours, beside, many, other) if each is not None]
 sidebar.spent(data.name, *((each.released, each.guarantee) for each in seen), free=words.free(ours))
 layout.state_link()

@@ -17,7 +17,7 @@ from PIL import Image
 
 from datasets import london_hexes, london_sales
 from dpgp_core.accounting.gaussian import noise_multiplier
-from pages._ui.cloaking import computed, directions, results
+from pages._ui.cloaking import computed, directions, one_hexagon, results
 from pages._ui.cloaking.cells import LAYERS, cell_table, public_cells
 from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.left_out import without_privacy
@@ -396,3 +396,55 @@ def test_nothing_is_computed_before_it_is_asked_for(seen):
     app = seen(PAGE)
     assert "player-play" not in page_text(app)
     assert not app.get("image")
+
+
+# ---- One hexagon's price changed: the same noise on other data, and a noise that hides the difference.
+
+
+CAMDEN = "Camden 2"
+
+
+def test_the_release_with_a_changed_price_is_that_of_the_changed_table_with_the_same_noise(london):
+    data, plan = london.dataset, london.linear_plan
+    cell = str(data.labels["cell"][17])
+    found = one_hexagon.move(london, cell, 1_500_000)
+    moved = np.log(1_500_000) - data.clipped_y[17]
+    assert moved > 0.1
+    np.testing.assert_allclose(found.after - found.before, np.asarray(plan.weights)[:, 17] * moved, atol=1e-9)
+    assert found.moves[found.row] == pytest.approx(np.asarray(plan.weights)[17, 17] * moved)
+    s = noise_multiplier(1.0, offers.DELTA)
+    assert 0 < found.shift <= moved / data.output_range / s * (1 + 1e-6)
+    same = one_hexagon.move(london, cell, float(np.exp(data.y[17])))
+    np.testing.assert_allclose(same.after, same.before, atol=1e-12)
+
+
+def test_a_hexagon_that_is_picked_can_have_another_price_and_noise_hides_it(open_page):
+    app = open_page("london_noise_map", mechanism="cloaking", hexagon=CAMDEN)
+    svg, _, titles = drawn(app)
+    assert titles == list(one_hexagon._TITLES)
+    said = r"£250k.*would move by \*\*(.+?) %\*\*.* by up to \*\*(.+?) %\*\*, in 95 of 100"
+    [(moved, noise)] = re.findall(said, page_text(app))
+    assert 1 < float(moved) < float(noise)
+    assert any(each.value.startswith("The noise can move the published price") for each in app.caption)
+    app.slider(key="moved_price").set_value(1500).run()
+    assert not app.exception
+    assert "**£1,500k** and the privacy noise stayed the same" in page_text(app)
+    assert drawn(app)[0] != svg
+    assert "moved_price=1500" in app.sidebar.code[0].value
+
+
+def test_weak_privacy_does_not_hide_a_changed_price_and_the_page_says_so(seen):
+    app = seen("london_noise_map", mechanism="cloaking", hexagon=CAMDEN, epsilon="100")
+    assert any("it is too small to hide it" in each.value for each in app.caption)
+
+
+@pytest.mark.parametrize(
+    "address", [{"overlay": "false"}, {"mechanism": "bayes"}, {"hexagon": "no sale here 1"}], ids=str
+)
+def test_no_price_is_changed_without_true_data_a_single_noise_or_a_sale(seen, address):
+    app = seen("london_noise_map", **({"mechanism": "cloaking", "hexagon": CAMDEN} | address))
+    assert not app.exception
+    assert app.table  # a hexagon is picked
+    assert not [each for each in app.slider if each.key == "moved_price"]
+    assert "moved_price" not in app.sidebar.code[0].value
+    assert any("choose a method that adds noise once" in each.value for each in app.caption) == ("mechanism" in address)

@@ -14,11 +14,12 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.queries import Measured
 from dpgp_core.gp.regression import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
+from dpgp_core.linalg import dense_of
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.measurement.statistics import CellStatistics
 from dpgp_core.mechanisms import Plan
 from dpgp_core.mechanisms.cloaking import OptimisedNoise
-from dpgp_core.mechanisms.gaussian import SimulatedInterval
+from dpgp_core.mechanisms.gaussian import GaussianMechanism, SimulatedInterval
 from dpgp_core.strategies.noise_design import NoiseDesign
 from dpgp_core.table import Dataset
 from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
@@ -183,6 +184,17 @@ class Result:
         """Noise design of cloaking."""
         assert self.linear_plan.design is not None
         return self.linear_plan.design
+
+    def shift_of(self, record: int, distance: float) -> float:
+        """Return how far all released values together move if one record's output changes by a distance, in the
+        output's unit.
+
+        It is in standard deviations of the noise along the direction in which the move is most visible (Mahalanobis).
+        """
+        column = dense_of(self.linear_plan.weights)[:, record]
+        direction = np.linalg.lstsq(self.linear_plan.factor, column, rcond=1e-14)[0]
+        mechanism: GaussianMechanism = mechanism_of(*self.settings)
+        return float(np.linalg.norm(direction)) * distance / (self.dataset.output_range * mechanism.noise_multiplier)
 
 
 @dataclass(frozen=True, eq=False)

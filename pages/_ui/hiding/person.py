@@ -91,7 +91,6 @@ def move(result: Result, choice: Choice) -> Moved:
     predicted = (before[j] - data.midpoint - own * (y[j] - data.midpoint)) / (1 - own) + data.midpoint
     along = scene.grid
     deviation = data.output_range * mechanism.noise_multiplier
-    direction = np.linalg.lstsq(plan.factor, column, rcond=1e-14)[0]
     return Moved(
         settings=(*result.settings, choice),
         x=scene.x,
@@ -101,7 +100,7 @@ def move(result: Result, choice: Choice) -> Moved:
         after=(before + column * (choice.value - y[j]))[along],
         without=(before + column * (predicted - y[j]))[along],
         noise=deviation * np.linalg.norm(plan.factor[along], axis=1),
-        shift=float(np.linalg.norm(direction)) * abs(choice.value - y[j]) / deviation,
+        shift=result.shift_of(j, abs(choice.value - y[j])),
         calibrated=1 / mechanism.noise_multiplier,
     )
 
