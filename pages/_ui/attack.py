@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -26,7 +25,7 @@ from dpgp_core.table import Dataset
 from pages._ui.look import offers, text
 from pages._ui.look.controls import Menu, Slider, menu
 from pages._ui.look.offers import PATH_DELTAS, PATHS_RELEASED, path_controls
-from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, draw_line, faded, finish, ticked
+from pages._ui.look.plots import GUARANTEE, RISK, TRUTH, End, draw_line, faded, finish, named, ticked
 from pages._ui.look.settings import Settings, control
 from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import Metric
@@ -220,8 +219,6 @@ class AttackSettings(Settings):
 _POINTS = 400  # points of the ROC curve that are drawn
 _LEAST = 0.5  # in 100: of fewer, chance alone puts the attack above the limit or below it
 _TICKS = (_LEAST, 1, 5, 10, 50, 100)
-_LETTER, _LINE, _PLOT = 0.016, 0.065, 310  # width and height of a letter over the sides of the plot; px of its height
-_NAMED_AT = {False: ((50, "above"), (55, "above"), (70, "below")), True: ((5, "above"), (20, "above"), (2, "below"))}
 
 
 def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
@@ -252,39 +249,9 @@ def roc_figure(attacked: Attacked, logarithmic: bool) -> go.Figure:
         kind = ticked(_TICKS) | {"range": [np.log10(_LEAST), 2]}
     figure.update_xaxes(title="innocent people accused [%]", **kind)
     figure.update_yaxes(title="targets found [%]", **kind)
-    _name_lines(figure, logarithmic)
-    return finish(figure, 400).update_layout(showlegend=False)
-
-
-def _name_lines(figure: go.Figure, logarithmic: bool) -> None:
-    """Write the name of each line next to it, above it if there is room; names that would collide are stacked."""
-    low, high = (math.log10(_LEAST), 2.0) if logarithmic else (0.0, 100.0)
-    placed: list[tuple[float, float, float]] = []  # left, right and middle of each name, relative to the plot
-    for trace, (at, edge) in zip(figure.data[:3], _NAMED_AT[logarithmic], strict=True):
-        height, wide = float(np.interp(at, trace.x, trace.y)), _LETTER * len(trace.name)
-        x, y = np.log10([at, max(height, _LEAST)]).tolist() if logarithmic else (at, height)
-        across, up = ((each - low) / (high - low) for each in (x, y))
-        above = edge == "above" and up + _LINE < 1
-        left = across - wide if edge == "above" else across
-        middle = up + (_LINE if above else -_LINE) / 2
-        down = 0
-        while any(
-            left < right and first < left + wide and abs(middle - other) < 0.99 * _LINE
-            for first, right, other in placed
-        ):
-            middle, down = middle - _LINE, down + 1
-        placed.append((left, left + wide, middle))
-        figure.add_annotation(
-            x=x,
-            y=y,
-            text=trace.name,
-            font={"color": trace.line.color},
-            showarrow=False,
-            xanchor="right" if edge == "above" else "left",
-            yanchor="bottom" if above else "top",
-            xshift=-6 if edge == "above" else 8,
-            yshift=-_LINE * _PLOT * down,
-        )
+    # All lines end at 100 %: their names stand below each other, the highest line's first
+    ends = (End(1 - at / 1000, line.name, line.line.color) for at, line in enumerate(figure.data[:3]))
+    return named(finish(figure, 400), ends)
 
 
 _DIGITS = 3

@@ -8,6 +8,7 @@ In `make test` the server does not open its own pages meanwhile: in `make test-a
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 
@@ -16,6 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from pages._ui import menu
+from pages._ui.look import in_python
 from tests.e2e import browser as tool
 from tests.e2e import newcomer
 from tests.e2e.actions import QUESTIONS, SIDEWAYS, copied, shown, unfold
@@ -206,6 +208,27 @@ def test_no_word_is_cut_on_a_telephone(phone):
     assert page.locator(".js-plotly-plot .xtitle").count() > 0 or phone.path not in WITH_PICTURES
 
 
+@contextlib.contextmanager
+def lines_of_python(page: Page) -> Iterator[None]:
+    """The page with its lines of Python in sight: in a tab, which Start has folded away, or folded away themselves."""
+    tab = page.get_by_role("tab", name=in_python.TITLE)
+    own = page.locator(".stMain summary").filter(has_text=in_python.TITLE)
+    folded = page.locator(".st-key-words summary") if page.locator(".st-key-words").count() else own
+    there = [*folded.all(), *([] if folded is own else [tab])] if folded.count() else [tab]
+    for each in there:
+        each.click()
+        tool.settle(page)
+    lines = page.locator(".stMain [data-testid=stCode]").filter(has_text="import").first
+    lines.wait_for(state="visible")
+    yield
+    if tab in there:
+        tab.locator("xpath=preceding-sibling::*[@role='tab'][last()]").click()
+    for each in folded.all():
+        each.click()
+    lines.wait_for(state="hidden")
+    tool.settle(page)
+
+
 def check_both_schemes(page: Page) -> None:
     light = page.evaluate(PAPER)
     assert violations(page) == []
@@ -226,6 +249,8 @@ def test_no_accessibility_rule_is_broken(desk):
         check_both_schemes(page)
         with_a_table(page)
     check_both_schemes(page)
+    with lines_of_python(page):
+        check_both_schemes(page)
 
 
 @pytest.mark.full

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from pages._ui import attack
+from pages._ui.look import plots
 from pages._ui.model import Draw, usual
 from tests.pages.reading import page_text, traces
 
@@ -74,17 +74,12 @@ def test_sentence_axis_and_tile_say_targets(seen):
 def test_names_of_lines_do_not_collide(epsilon, logarithmic):
     setting = attack.OutputAttack(usual("kung"), "cloaking", Draw(epsilon, 1e-5), 1000)
     figure = attack.roc_figure(attack.attacked(setting), logarithmic)
-    low, high = (np.log10(0.5), 2) if logarithmic else (0, 100)
-    boxes = []
-    for each in figure.layout.annotations:
-        left = (
-            700 * (each.x - low) / (high - low) + each.xshift - (8 * len(each.text) if each.xanchor == "right" else 0)
-        )
-        bottom = 310 * (each.y - low) / (high - low) + (each.yshift or 0) - (18 if each.yanchor == "top" else 0)
-        assert bottom + 18 <= 310 + 18  # within the plot, or a line above it at most
-        boxes.append((left, bottom, left + 8 * len(each.text)))
-    for (left, bottom, right), (first, below, last) in combinations(boxes, 2):
-        assert right <= first or last <= left or abs(bottom - below) >= 18
+    names, margin = figure.layout.annotations, figure.layout.margin
+    assert [each.name for each in plots.ends_of(figure)] == ["guessing", "this attack", "the guarantee allows"]
+    assert all((each.x, each.xref, each.xanchor) == (1, "paper", "left") for each in names)  # beyond all lines
+    middles = [each.y * (400 - margin.t - margin.b) + each.yshift for each in names]
+    assert np.diff(middles).min() >= 15  # one below the other
+    assert margin.r >= 6 * len("the guarantee allows")
 
 
 def test_curves_are_shown_on_linear_and_logarithmic_axes(seen):
@@ -92,7 +87,8 @@ def test_curves_are_shown_on_linear_and_logarithmic_axes(seen):
     for chart in (0, 1):
         assert {"the guarantee allows", "this attack", "guessing", "95 % range"} <= set(traces(app, chart))
         layout = json.loads(app.get("plotly_chart")[chart].proto.spec)["layout"]
-        assert {"the guarantee allows", "this attack", "guessing"} == {each["text"] for each in layout["annotations"]}
+        names = {plots.LINE_NAME.fullmatch(each["text"])[2] for each in layout["annotations"]}
+        assert {"the guarantee allows", "this attack", "guessing"} == names
         assert layout["showlegend"] is False
 
 

@@ -90,7 +90,7 @@ def test_neither_is_the_dimmest_colour_in_the_dark():
 def test_truth_is_drawn_only_with_the_overlay(seen):
     app = seen("excursion_sets", paths="3")
     assert {"truth", "without privacy", "published path", "Bayes cloaking"} <= set(traces(app, 1))
-    assert {"Bayes cloaking", "Bayes cloaking, 90% sure"} <= set(traces(app, 2)["found"]["y"])
+    assert {"Bayes cloaking", "Bayes cloaking, 90 % sure"} <= set(traces(app, 2)["found"]["y"])
     assert app.metric[2].label == "IoU, Bayes cloaking"
     assert "noisy counts of records in public cells" in page_text(app)
     app = seen("excursion_sets", paths="3", overlay="false")

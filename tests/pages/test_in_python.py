@@ -113,7 +113,7 @@ def of_excursion(app, found):
 
 def of_choice(app, found):
     frame = app.dataframe[0].value
-    rows = frame[frame["regression ε"] == asked(app, "epsilon", "1")]
+    rows = frame[frame["ε of the release"] == asked(app, "epsilon", "1")]
     chances, errors = (next(name for name in frame if name.startswith(start)) for start in ("probability", "error ["))
     same(100 * np.array(list(found["probabilities"].values())), rows[chances], 2)
     same(list(found["errors"].values()), rows[errors])

@@ -156,6 +156,21 @@ def test_growth_charts_name_each_line_once():
     assert finished.layout.margin.r > plots.finish(go.Figure(), 400).layout.margin.r
 
 
+def test_lines_that_end_together_share_a_number():
+    x, figure = np.linspace(0.0, 90.0, 50), go.Figure()
+    ends = {3: 80.0, 15: 105.0, 50: 136.0, 85: 158.0, 97: 158.0}
+    plots.centile_lines(figure, x, {at: np.full(50, end) for at, end in ends.items()}, plots.PRIVATE, "published")
+    assert list(figure.data[-1].text) == ["3", "15", "50", "85–97"]
+    assert np.diff(figure.data[-1].y).min() > 20
+
+
+def test_rows_are_named_above_them():
+    figure = plots.rows_named_inside(plots.finish(go.Figure(go.Scatter(x=[0, 1, 0], y=["a", "b", "a"])), 240))
+    assert [(note.text, note.y, note.x) for note in figure.layout.annotations] == [("a", "a", 0), ("b", "b", 0)]
+    assert all(note.yshift > 0 for note in figure.layout.annotations)
+    assert figure.layout.yaxis.showticklabels is False  # plotly hides marks of the other axis below names inside
+
+
 def test_missing_numbers_are_empty_cells():
     def page():
         import pandas as pd

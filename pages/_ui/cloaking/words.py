@@ -153,8 +153,7 @@ def finding(result: Result) -> str:
 
 def method(result: Result) -> str:
     """Return the method's title within a sentence."""
-    title = offers.MECHANISM.titles[result.design.mechanism].removesuffix(" (ours)")
-    return title if title.startswith(("Bayes", "GP")) else title[0].lower() + title[1:]
+    return text.in_sentence(offers.MECHANISM.titles[result.design.mechanism].removesuffix(" (ours)"))
 
 
 def errors_of(ours: Result, errors: HeldOutErrors, kind: str = "people") -> list[Metric]:
@@ -197,7 +196,7 @@ def own_title(ours: Result) -> str:
 def beside_title(beside: Result) -> str:
     """Return the heading of the release next to it, which says if Hall's formula guarantees nothing."""
     if beside.design.in_stages:
-        return "The answer: Bayes cloaking, which needs no lengthscale"
+        return "The answer: Bayes cloaking"
     held = beside.guarantee.established
     return "The method of 2018" if held else "The method of 2018 (no promise at this epsilon)"
 

@@ -36,7 +36,8 @@ from pages._ui.look.tables import NOT_PRIVATE
 
 _PATHS_DRAWN = 5  # largest number of paths that are drawn
 _BINS, _STEP = 30, 0.05  # number of bins of the histogram of IoU, and step of the ends of its axis
-_LINE, _BELOW_NAMES = 16, 0.72  # px of a row of names, and share of the height that is left for bars
+_LINE, _PLOT = 16, 230  # px of a row of names, and of the whole plot
+_BELOW_NAMES = 0.72  # share of its height that is left for bars
 _percent = partial(Layer, unit="%", marks=(0, 50, 100), scale=PREDICTION_SCALE)
 BAYES = "Bayes cloaking"
 PARTS = (("found", GUARANTEE), ("missed", TRUTH), ("false", RISK))
@@ -95,7 +96,7 @@ def sets(found: Findings) -> go.Figure:
     explored, bayes, plain = found.explored, found.bayes, found.plain
     rows = [(f"path {i}", path >= explored.level) for i, path in enumerate(explored.paths[:_PATHS_DRAWN], 1)]
     if bayes is not None:
-        rows += [(BAYES, bayes.inside), (f"{BAYES}, {SURE:.0%} sure", bayes.sure)]
+        rows += [(BAYES, bayes.inside), (f"{BAYES}, {100 * SURE:g} % sure", bayes.sure)]
     if plain is not None:
         rows = [("truth", explored.true_set), *rows, ("without privacy", plain >= explored.level)]
     figure, x = go.Figure(), explored.grid[:, 0]
@@ -210,7 +211,6 @@ def overlap(found: Findings) -> go.Figure:
         lines.append((found.best, "without privacy", NON_PRIVATE))
     if bayes is not None:
         lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE))
-    lines.sort(key=lambda line: line[0])
     low, high = _shown([*explored.path_iou, *explored.hall_iou, *(value for value, *_ in lines)])
     figure = go.Figure()
     rows = ((explored.hall_iou, "Hall's release, same ε", OTHER), (explored.path_iou, "published path", REFINED))
@@ -222,9 +222,13 @@ def overlap(found: Findings) -> go.Figure:
             histnorm="percent",
             marker={"color": faded(colour, 0.55), "line": {"color": colour, "width": 1}},
         )
-    for row, (value, name, colour) in enumerate(lines):  # each name has a row of its own above the bars
-        left = value > (low + high) / 2
-        figure.add_vline(x=value, line={"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"})
+    middle = (low + high) / 2
+    # Each name has a row of its own above the bars, where its line ends: no other line crosses it from below
+    for row, (value, name, colour) in enumerate(sorted(lines, key=lambda line: -abs(line[0] - middle))):
+        left = value > middle
+        look = {"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"}
+        top = 1 - _LINE * row / _PLOT
+        figure.add_shape(type="line", x0=value, x1=value, yref="y domain", y0=0, y1=top, line=look)
         figure.add_annotation(
             x=value,
             y=1,

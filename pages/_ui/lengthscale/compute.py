@@ -202,7 +202,7 @@ def rows_of(choice: Choice) -> pd.DataFrame:
     rows = [
         {
             f"lengthscale [{choice.unit}]": lengthscale,
-            "regression ε": label(epsilon),
+            "ε of the release": label(epsilon),
             "probability [%] (not private)": round(100 * float(table.probabilities[i, j]), 2),
             f"error [{scale.unit}] (not private)": round(float(scale.convert(table.private_rmse[i, j])), 4),
             f"error without privacy noise [{scale.unit}] (not private)": round(float(scale.convert(table.rmse[i])), 4),

@@ -127,6 +127,7 @@ def carried_tile(unit: str) -> None:
             st.page_link(f"../{page}.py", icon=":material/arrow_forward:")  # named by the title of the page
 
 
+_DIGITS = 11  # px of the type in a tile
 _NEVER = 0.5  # per cent; below it a lengthscale is practically never chosen
 
 
@@ -151,7 +152,7 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
     chosen = share >= _NEVER
     printed = [[f"{each:.0f}" if each >= _NEVER else "" for each in row] for row in share]
     for j, i in enumerate(best):  # of each column
-        printed[i][j] += " ★"
+        printed[i][j] += "★"
     figure = go.Figure(
         go.Heatmap(
             z=np.where(chosen, share, np.nan),  # nothing is drawn where it would print as 0
@@ -162,6 +163,7 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
             colorscale=PREDICTION_SCALE,
             text=printed,
             texttemplate="%{text}",
+            textfont={"size": _DIGITS},  # otherwise as small as the longest text in a narrow window needs
             hovertext=hover,
             hoverinfo="text",
             colorbar={"title": "chosen [%]"},

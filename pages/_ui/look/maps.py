@@ -25,6 +25,7 @@ _FIT = (606.0, 500.0)  # largest width and height of the hexagons in px; page.cs
 TELLS_NOTHING = "tells nothing"
 _HALO, _INK, _PAPER = [240, 240, 240, 230], [25, 25, 25, 255], [255, 255, 255, 150]
 _TYPE, _LINE = 11, 7  # px of a name's type, and how many times that its lines may be long
+TYPE_TELEPHONE = 20  # px of it on a telephone, where page.css shrinks the whole map
 _PIXELS = pdk.types.String("pixels")
 Rows = list[dict[Any, Any]]
 
@@ -57,16 +58,23 @@ def boroughs() -> Boroughs:
 
 
 def deck(
-    cells: pd.DataFrame, layer: Layer, kind: str, around: Boroughs | None = None, picked: str | None = None
+    cells: pd.DataFrame,
+    layer: Layer,
+    kind: str,
+    around: Boroughs | None = None,
+    picked: str | None = None,
+    type_size: float = _TYPE,
 ) -> pdk.Deck:
     """Draw the hexagons coloured by one column, without a background map and without external requests.
 
-    Outlines and names of boroughs are those of hexagons with sales; None if it is private which these are.
+    Outlines and names of boroughs are those of hexagons with sales; None if it is private which these are. Names for
+    which there is no room beside earlier ones are left out; ``type_size`` in px.
     """
     unsure = cells["cell"][layer.unsure(cells)]
     layers, view = [_hexagons(cells, layer, kind, picked), *_hatching(unsure, kind)], _view(cells["cell"])
     if around is not None:
-        layers += [*_outlines(around.outlines, kind, 1.2), _names(_apart(around.names, view.zoom), kind)]
+        names = _apart(around.names, view.zoom, type_size)
+        layers += [*_outlines(around.outlines, kind, 1.2), _names(names, kind, type_size)]
     if picked is not None:
         layers += _outlines([{"path": rings([picked])[0].tolist()}], f"{kind}-{picked}", 4)
     named = "{borough}\n{sold}\n" if "borough" in cells else ""
@@ -145,14 +153,14 @@ def _outlines(paths: Rows, kind: str, width: float) -> list[pdk.Layer]:
     ]
 
 
-def _names(rows: Rows, kind: str) -> pdk.Layer:
+def _names(rows: Rows, kind: str, type_size: float) -> pdk.Layer:
     return pdk.Layer(
         "TextLayer",
         rows,
         id=f"names-{kind}",
         get_text="name",
         get_position="at",
-        get_size=_TYPE,
+        get_size=type_size,
         size_units=_PIXELS,
         font_family=pdk.types.String("sans-serif"),
         background=True,
@@ -165,13 +173,14 @@ def _names(rows: Rows, kind: str) -> pdk.Layer:
     )
 
 
-def _apart(names: Rows, zoom: float) -> Rows:
-    """Return the names that do not overlap earlier ones at their size at this zoom; the table contains the others."""
+def _apart(names: Rows, zoom: float, type_size: float) -> Rows:
+    """Return the names that do not overlap earlier ones at this zoom; the table contains the others."""
     boxes = []
     for row in names:
-        long = 0.6 * _TYPE * len(row["name"])  # px in one line
+        long = 0.6 * type_size * len(row["name"])  # px in one line
         x, y = 512 * 2**zoom * mercator(np.array([row["at"]]))[0]
-        boxes.append((x, y, min(long, _LINE * _TYPE) / 2, 0.6 * _TYPE * math.ceil(long / (_LINE * _TYPE))))
+        wide = _LINE * type_size
+        boxes.append((x, y, min(long, wide) / 2, 0.6 * type_size * math.ceil(long / wide)))
     return [row for row, is_free in zip(names, free(boxes), strict=True) if is_free]
 
 

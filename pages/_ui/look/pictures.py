@@ -312,9 +312,11 @@ def hexagon_map(
     with st.container(key=f"framed_{key}"):  # the legend is next to the map if there is room
         with st.container(key=f"fitted_{key}"):
             around = cached.value("Drawing the boroughs", maps.boroughs) if boroughs else None
-            telephone = "Mobi" in (st.context.headers.get("User-Agent") or "")  # its names would be too small
-            legible = replace(around, names=[]) if around is not None and telephone else around
-            deck = maps.deck(cells, layer, kind, legible, picked)
+            if around is not None:  # the boroughs of the caption first
+                around = replace(around, names=sorted(around.names, key=lambda row: row["name"] not in (caption or "")))
+            telephone = "Mobi" in (st.context.headers.get("User-Agent") or "")
+            large = {"type_size": maps.TYPE_TELEPHONE} if telephone else {}
+            deck = maps.deck(cells, layer, kind, around, picked, **large)
             called = f"Map of London: {layer.title.lower()}. "
             called += "The text below describes it." if caption is None else alt
             st.pydeck_chart(deck, height=maps.HEIGHT, on_select=on_click, key=key, alt=called)

@@ -56,7 +56,8 @@ _LESSON_HEIGHT = 430  # height in px that leaves room for question, headline and
 _LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # approximate width of a letter in px
 _GAP = 6  # px between a line and its name
-_NUMBER = 34  # px to the right of a growth chart for the numbers of its lines, in large type too
+_NUMBER = 42  # px to the right of a growth chart for the numbers of its lines, in large type too
+_SAME_END = 0.06  # lines that end nearer to each other, as a share of all ends, have one number
 _ABOVE = 6  # px between a row and the name above it
 _NEAR = 10  # px between an upright axis's marks and its title: the page's theme has 24, which a telephone lacks
 _LITTLE = 20  # px above a picture without a legend
@@ -185,11 +186,12 @@ def centile_lines(
         draw_line(figure, x, values, called, colour, width=width, showlegend=is_middle)
     # A trace of its own, because plotly makes a node for each point of a trace with texts, even for empty ones
     if labelled:
+        ends = _ends_together({centile: float(values[-1]) for centile, values in lines.items()})
         figure.add_scatter(
-            x=[x[-1]] * len(lines),
-            y=[values[-1] for values in lines.values()],
+            x=[x[-1]] * len(ends),
+            y=list(ends.values()),
             mode="text",
-            text=[f"{centile}" for centile in lines],
+            text=list(ends),
             textposition="middle right",
             cliponaxis=False,
             hoverinfo="skip",
@@ -198,6 +200,18 @@ def centile_lines(
         )
         figure.update_layout(margin={"r": _NUMBER})
     figure.update_xaxes(range=[float(x[0]), float(x[-1])])  # otherwise plotly makes room for the numbers inside
+
+
+def _ends_together(ends: Mapping[int, float]) -> dict[str, float]:
+    """Return the ends of lines by their centiles; lines that end at about the same value share a number (85–97)."""
+    near = _SAME_END * (max(ends.values()) - min(ends.values()))
+    together: list[list[int]] = []
+    for centile, end in ends.items():
+        if together and end - ends[together[-1][0]] <= near:
+            together[-1].append(centile)
+        else:
+            together.append([centile])
+    return {"–".join(map(str, dict.fromkeys((each[0], each[-1])))): ends[each[0]] for each in together}
 
 
 def unit_of_length(unit: str) -> str:
@@ -237,7 +251,11 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
 
 def rows_named_inside(figure: go.Figure) -> go.Figure:
     """Return a finished figure of rows on a reversed axis with names above the rows instead of next to the axis."""
-    figure.update_yaxes(ticklabelposition="inside top", ticklabelshift=_ABOVE, automargin=False)
+    at_left = {"x": 0, "xref": "paper", "xanchor": "left", "yanchor": "bottom", "yshift": _ABOVE, "name": ROW_NAME}
+    for name in dict.fromkeys(str(row) for trace in figure.data for row in trace.y):
+        figure.add_annotation(at_left, y=name, text=name, showarrow=False, font={"size": _SMALL})
+    # Names of marks inside the plot would hide marks of the other axis
+    figure.update_yaxes(showticklabels=False, automargin=False)
     return figure.update_layout(margin={"l": 20})
 
 
@@ -252,12 +270,17 @@ def enlarge(figure: go.Figure) -> go.Figure:
     figure.update_yaxes(titled)
     figure.update_annotations(font=size)
     figure.update_traces({"colorbar": titled}, selector={"type": "heatmap"})
-    figure.update_traces(textfont=size, selector={"type": "scatter"})
+    for kind in ("scatter", "heatmap"):
+        figure.update_traces(textfont=size, selector={"type": kind})
     if figure.layout.showlegend is False:  # names at the ends of lines need room
         figure.update_layout(margin={"r": round((figure.layout.margin.r or 0) * LESSON / _SMALL)})
     if (figure.layout.height or 0) > _LESSON_HEIGHT:
         figure.update_layout(height=_LESSON_HEIGHT)
-    names = [note for note in figure.layout.annotations if LINE_NAME.fullmatch(note.text or "")]
+    notes = figure.layout.annotations
+    names = [note for note in notes if LINE_NAME.fullmatch(note.text or "")]
+    for note in notes:
+        if note not in names and note.yshift:  # rows of names above bars
+            note.yshift *= LESSON / _SMALL
     for note, shift in zip(names, _shifts(figure, [note.y for note in names], LESSON / _SMALL), strict=True):
         note.yshift = shift
     return figure
@@ -291,6 +314,7 @@ class End(NamedTuple):
     colour: str
 
 
+ROW_NAME = "row"  # of a note as ``rows_named_inside`` writes it
 LINE_NAME = re.compile(r'<span style="color:([^"]+)"><b>━</b></span> (.*)')  # a note as ``named`` writes it
 
 

@@ -25,7 +25,7 @@ from dpgp_core.figures.drawing import (
 from dpgp_core.figures.export import Drawing, Panel, bitmap, drawing
 from dpgp_core.figures.ticks import Mark, marks
 from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, mark_text, mercator, rings
-from pages._ui.look.plots import COLOURS, LINE_NAME, ends_of
+from pages._ui.look.plots import COLOURS, LINE_NAME, ROW_NAME, ends_of
 from pages._ui.look.tables import bars_of, interval_of, plain, values_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def draw(figure: go.Figure, ax: Axes, *, named: bool = True) -> None:
     for shape in figure.layout.shapes:
         _shape(ax, shape, x, y)
     for note in figure.layout.annotations:
-        if note.text and not LINE_NAME.fullmatch(note.text):
+        if note.text and note.name != ROW_NAME and not LINE_NAME.fullmatch(note.text):
             _note(ax, note, x, y)
     if named:
         ends = ends_of(figure)

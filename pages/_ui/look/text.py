@@ -166,6 +166,11 @@ def bad_link_value(key: str, raw: str, reason: str, used: object) -> str:
     return f"The link asks for {key} = `{printable}`: {reason} Showing {key} = {used} instead."
 
 
+def in_sentence(title: str) -> str:
+    """Return the name of a method within a sentence: proper names keep their capital letter."""
+    return title if title.startswith(("Bayes", "GP", "Laplace")) else title[0].lower() + title[1:]
+
+
 def plain(words: str) -> str:
     """Return words of a visitor, or of an error that quotes them, with all Markdown characters escaped."""
     return re.sub(r"([\\`*_{}\[\]()#+|<>$:~!])", r"\\\1", " ".join(words.split()))

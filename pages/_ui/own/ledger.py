@@ -12,7 +12,7 @@ from pages._ui import environment, session
 from pages._ui.ledgers.databases import LedgerUnavailable
 from pages._ui.ledgers.state import DELIVERIES, Issued, StateLost, of_this_server
 from pages._ui.ledgers.store import Account, Spent
-from pages._ui.look.text import Metric, at_least, at_most, plain, small
+from pages._ui.look.text import Metric, at_least, at_most, in_sentence, plain, small
 from pages._ui.own.slots import OWN_LEDGER_TOKEN, OWN_TOKEN
 from pages._ui.own.upload import Table, is_practice
 from pages._ui.serve.http import listens_here
@@ -42,7 +42,7 @@ def spend(spec: ReleaseSpec, table: Table, because: str) -> Spent:
     with waiting.aside():
         return of_this_server().spend(
             browser,
-            f"{spec.y} by {spec.built.label.lower()}",
+            f"{spec.y} by {in_sentence(spec.built.label)}",
             spec.guarantee,
             spec.limit,
             table.digest,
