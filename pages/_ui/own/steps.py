@@ -266,7 +266,8 @@ def _make(table: Table, prepared: Prepared, because: str) -> str:
 
 def _show(issued: Issued, published: Published) -> None:
     spec = published.spec
-    sentence = f"{plain(issued.name[0].upper() + issued.name[1:])}. {figures.worth(published)}{figures.bought(published)}"
+    name = plain(issued.name[0].upper() + issued.name[1:])
+    sentence = f"{name}. {figures.worth(published)}{figures.bought(published)}"
     if within_tolerance(published).all() and figures.fits(published):
         st.success(sentence, icon=":material/verified_user:")
     else:
