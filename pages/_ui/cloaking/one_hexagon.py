@@ -13,7 +13,7 @@ import streamlit as st
 
 from datasets import london_hexes
 from dpgp_core.arrays import FloatArray
-from dpgp_core.figures.sheet import Panel
+from dpgp_core.figures.export import Panel
 from pages._ui.cloaking import cells, computed, results
 from pages._ui.cloaking.results import Result
 from pages._ui.look import maps, pictures, redrawn, settings, text
