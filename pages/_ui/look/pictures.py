@@ -394,7 +394,7 @@ def pick_hexagon(cells: pd.DataFrame) -> str | None:
     name = settings.value_of(Search(_HEXAGON, label, options=list(by_name), section=HERE))
     if name is None:
         return None
-    st.table(tables.rounded(cells[cells["cell"] == by_name[name]].set_index("cell")))
+    st.table(tables.written(cells[cells["cell"] == by_name[name]].set_index("cell")))
     return by_name[name]
 
 

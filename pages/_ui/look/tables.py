@@ -139,9 +139,13 @@ def _quantity(name: Any) -> str:
     return "" if not line and title.startswith(("curve", "range ", "centile ")) else title
 
 
-def rounded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with meaningful digits."""
-    return rows.assign(**rows.select_dtypes("float").map(lambda value: float(f"{value:.{DIGITS}g}")))
+def written(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with numbers as texts with meaningful digits, such as 537,000 and 1.49; "" for a missing one."""
+
+    def text_of(value: float) -> str:
+        return "" if math.isnan(value) else f"{float(f'{value:.{DIGITS}g}'):,.10g}"
+
+    return rows.assign(**rows.select_dtypes("float").map(text_of))
 
 
 def _lines(trace: Any) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
