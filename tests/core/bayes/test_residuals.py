@@ -101,14 +101,16 @@ def test_normal_outcomes_have_no_outliers(sd, s):
     assert found.core == found.variance
 
 
-def test_noise_rarely_suggests_outliers():
-    """Squares of wide bounds that contain nothing but noise, at each of five thresholds; 2,000 releases."""
-    rng, reaches = np.random.default_rng(0), HALF * np.geomspace(1, 0.01, 5)
-    place = np.array([0.0]), np.array([3000.0])
+@pytest.mark.parametrize("sd", [0.0, 0.3])
+def test_noise_rarely_suggests_outliers(sd):
+    """Noisy squares of 3,000 normal outcomes, without or with a standard deviation, at five thresholds; 2,000 times."""
+    rng, n, s = np.random.default_rng(0), 3000, 27.0
+    reaches = HALF * np.geomspace(1, 0.01, 5) if sd == 0 else np.array([0.9, 0.45, 0.45, 1.0, 0.45]) * HALF
+    sums = n * (np.minimum((sd * NORMAL[:, None] / reaches) ** 2, 1) - 0.5).mean(axis=0)
     known = [
         sum(
-            log_density(HALF, place[0], np.array([reach]), place[1], 27.0, 27 * rng.standard_normal() - 1500)
-            for reach in reaches
+            log_density(HALF, np.array([0.0]), np.array([reach]), np.array([float(n)]), s, mean + s * noise)
+            for reach, mean, noise in zip(reaches, sums, rng.standard_normal(5), strict=True)
         )
         for _ in range(2000)
     ]
