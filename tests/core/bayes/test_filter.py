@@ -208,7 +208,7 @@ def test_failed_optimisation_falls_back_to_the_identity_strategy(even, monkeypat
     def fails(*_, **__):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(strategy, "bayes", fails)
+    monkeypatch.setattr(strategy, "optimal_strategy", fails)
     asked, _ = even.next_stage(even.prior(), 1.0, None)
     np.testing.assert_array_equal(asked.B, np.eye(8))
 
