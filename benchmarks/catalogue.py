@@ -35,7 +35,6 @@ CATALOGUE = (
     Benchmark("bayes_inputs", "bayes.inputs", 6, "the same with private inputs; seconds of a release"),
     Benchmark("bayes_unseen", "bayes.unseen", 15, "the same on tables of other fields"),
     Benchmark("bayes_several_inputs", "bayes.several_inputs", 5, "two and three inputs, of which one or all matter"),
-    Benchmark("bayes_tails", "bayes.tails", 10, "error and intervals where few make up the mean, or differ unevenly"),
     Benchmark("bayes_ends", "bayes.ends", 3, "error and intervals at a mass at an end, on a plateau, and at kinks"),
     Benchmark("coverage", "coverage", 5, "how often the intervals of every mechanism hold"),
     Benchmark("sparse_tables", "sparse_tables", 5, "sparse DP-GP: error, intervals, private choices, seconds"),
@@ -53,13 +52,12 @@ CATALOGUE = (
     Benchmark("first_visit", "server.first_visit", 5, "how long a page's first visitor waits"),
     Benchmark("first_results", "server.first_results", 1, "what pages open with, kept in a file anew"),
     Benchmark("weight_browser", "server.weight_browser", 5, "what each page sends to a browser"),
-    Benchmark("engines", "server.engines", 3, "the dashboard's own processes beside Dask's local cluster"),
     Benchmark(
         "own_tables",
         "server.own_tables",
         8,
         "tables as people have them, from file to zip: actions, seconds, questions",
     ),
-    Benchmark("load", "server.load", 4, "many sessions at once; --table: walks beside their targets, 15 minutes"),
+    Benchmark("load", "server.load", 2, "many sessions at once; --table: walks beside their targets, 15 minutes"),
 )
 BY_NAME = {each.name: each for each in CATALOGUE}

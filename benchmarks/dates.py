@@ -55,12 +55,10 @@ def visits(days: int, wave: str, size: float, rng: np.random.Generator) -> Datas
 def measured(mechanism: BayesCloaking, days: int, wave: str, size: float, repeats: int) -> Curves:
     """Releases of one case."""
     day = np.rint(np.linspace(0, days - 1, SHOWN))
-    found = Curves(rate(day, days, wave, size))
+    found, truth = Curves(), rate(day, days, wave, size)
     for repeat in range(repeats):
         rng = np.random.default_rng([days, repeat])
-        data = visits(days, wave, size, rng)
-        plan = mechanism.plan_for(data, day[:, None])
-        found.add(mechanism.measure(plan, data, day[:, None], rng, mean=False))
+        found.measure(mechanism, visits(days, wave, size, rng), day[:, None], truth, rng)
     return found
 
 

@@ -20,7 +20,8 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.inputs import OUTCOMES, PLACES, World, wage
-from benchmarks.outcomes import DELTA, LEVEL, PROTECTS
+from benchmarks.outcomes import DELTA, PROTECTS
+from benchmarks.shared.curves import LEVEL
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show

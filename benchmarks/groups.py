@@ -60,15 +60,16 @@ def measured(mechanism: BayesCloaking, case: tuple[int, float, str], repeats: in
     """Of the large and the small group: their curves together, and apart."""
     n, share, kind = case
     places = [np.stack([AGES, np.full(len(AGES), float(group))], axis=1) for group in (0, 1)]
-    found = {way: [Curves(height(each[:, 0], each[:, 1], kind)) for each in places] for way in ("together", "apart")}
+    truths = [height(each[:, 0], each[:, 1], kind) for each in places]
+    found = {way: [Curves() for _ in places] for way in ("together", "apart")}
     for repeat in range(repeats):
         rng = np.random.default_rng([n, repeat])
         data = people(n, share, kind, rng)
         joint = mechanism.release(data, np.vstack(places), rng)
         for group, curves in enumerate(found["together"]):
-            curves.add(joint, slice(group * len(AGES), (group + 1) * len(AGES)))
+            curves.add(joint, truths[group], slice(group * len(AGES), (group + 1) * len(AGES)))
         for group, curves in enumerate(found["apart"]):
-            curves.add(mechanism.release(of_group(data, group), AGES[:, None], rng))
+            curves.measure(mechanism, of_group(data, group), AGES[:, None], truths[group], rng)
     return found
 
 

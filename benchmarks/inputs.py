@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from benchmarks.outcomes import DELTA, LEVEL, PROTECTS, summarised
+from benchmarks.outcomes import DELTA, PROTECTS, along, summarised, wage
+from benchmarks.shared.curves import Curves
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
@@ -138,11 +139,6 @@ PLACES = {
 }
 
 
-def wage(x: FloatArray) -> FloatArray:
-    """A mean that rises, and falls a little."""
-    return np.asarray(15 + 12 * x + 5 * np.sin(6 * x))
-
-
 OUTCOMES = {
     "normal": Outcomes(lambda u, f: f + 5 * stats.norm.ppf(u), (0.0, 60.0)),
     "gamma": Outcomes(lambda u, f: f * (0.6 + 0.2 * stats.gamma.ppf(u, 2)), (0.0, 60.0)),
@@ -160,11 +156,6 @@ CURVES: dict[str, Callable[[FloatArray], FloatArray]] = {
     "decay": lambda x: 20 + 25 * np.exp(-x / 0.03),
 }
 _QUANTILES = (np.arange(2000) + 0.5) / 2000
-
-
-def along(X: FloatArray) -> FloatArray:
-    """What the curve depends on (n,): the input; of two, the first less a part of the second; men are ahead."""
-    return X[:, 0] if X.shape[1] == 1 else X[:, 0] * (1 - X[:, 1] / 2)
 
 
 @dataclass(frozen=True)
@@ -209,25 +200,19 @@ def measured(
     world: World, n: int, mechanism: BayesCloaking, repeats: Iterable[int], drawn: bool = False
 ) -> dict[str, str]:
     """One mechanism in one world, in repeats of these numbers; each with a curve of its own if it is ``drawn``."""
-    X, releases, fits = world.places.judged, [], []
+    X, releases = world.places.judged, Curves()
     if world.curve is not wage:
         X = np.linspace(0.01, 0.99, JUDGED)[:, None]
     for repeat in repeats:
         rng = np.random.default_rng([n, repeat])
         if drawn:
             world = replace(world, curve=drawn_curve(X.shape[1], repeat), along=np.asarray)
-        data = world.table(n, rng)
-        release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
-        ends = (end[0] for end in release.interval(LEVEL, "function"))
-        releases.append([each - world.truth(X) for each in (release.samples[0], *ends)])
-        fits.append((release.fit.ratio, release.fit.widened))
-    curves, low, high = map(np.array, zip(*releases, strict=True))
-    found = summarised(curves, low, high, np.zeros(len(X)))
-    fit, widened = np.array(fits).T
+        releases.measure(mechanism, world.table(n, rng), X, world.truth(X), rng)
+    found = summarised(*releases.deviations, np.zeros(len(X)))
     columns = {"error": "error", "inside": "coverage", "least": "coverage_worst_fifth", "width": "width"}
     return {column: f"{getattr(found, name):.3g}" for name, column in columns.items()} | {
-        "fit_ratio": f"{np.median(fit):.2f}",
-        "widening": f"{widened.max():.2f}",
+        "fit_ratio": f"{np.median([fit.ratio for fit in releases.fits]):.2f}",
+        "widening": f"{max(fit.widened for fit in releases.fits):.2f}",
     }
 
 

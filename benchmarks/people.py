@@ -50,11 +50,12 @@ def children(rows: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
 
 def measured(mechanism: BayesCloaking, count: int, repeats: int, *, people: bool) -> Curves:
     """Releases of one case."""
-    found = Curves(height(AGES))
+    found = Curves()
     for repeat in range(repeats):
         rng = np.random.default_rng([count, repeat])
         data = children(rng.integers(1, MOST + 1, count), rng)
-        found.add(mechanism.release(data if people else replace(data, person=None), AGES[:, None], rng))
+        data = data if people else replace(data, person=None)
+        found.measure(mechanism, data, AGES[:, None], height(AGES), rng)
     return found
 
 

@@ -22,7 +22,8 @@ from itertools import groupby
 import numpy as np
 from scipy import stats
 
-from benchmarks.outcomes import LEVEL, PROTECTS
+from benchmarks.outcomes import PROTECTS
+from benchmarks.shared.curves import Curves, covered
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
@@ -168,13 +169,12 @@ class Judged:
 def judged(world: RandomWorld, protects: str, number: int) -> Judged:
     """A release in a world, of the noise of a number."""
     mechanism = BayesCloaking(epsilon=world.epsilon, delta=1e-5, protects=PROTECTS[protects])
-    plan, rng = mechanism.plan_for(world.table, world.X), np.random.default_rng([79, number])
-    release = mechanism.measure(plan, world.table, world.X, rng, mean=False)
-    low, high = (end[0] for end in release.interval(LEVEL, "function"))
+    found = Curves()
+    found.measure(mechanism, world.table, world.X, world.truth, np.random.default_rng([79, number]))
     rounding = 1e-9 * (world.table.y_bounds[1] - world.table.y_bounds[0])
-    inside = ((low - rounding <= world.truth) & (world.truth <= high + rounding)).mean()
-    error = np.sqrt(((release.samples[0] - world.truth) ** 2).mean())
-    return Judged(world, protects, float(error), float(inside), release.fit.ratio, release.fit.widened)
+    _, low, high = found.deviations
+    inside, [fit] = covered(low - rounding, high + rounding).mean(), found.fits
+    return Judged(world, protects, found.error, float(inside), fit.ratio, fit.widened)
 
 
 def rows(given: Namespace) -> Iterator[dict[str, object]]:

@@ -5,7 +5,8 @@
 
 A digest is the size of an array (root mean square) and two weighted sums of it, so that a processor that rounds
 differently moves it by a rounding error, and a change of what is computed moves it by more. Renew them where a change
-is meant; otherwise a difference says that something changed that should not have.
+is meant; otherwise a difference says that something changed that should not have. Noise multipliers and budgets have no
+digests, because the tests of the accounting compare them with numbers that were computed independently.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.attacks.audit import fitted_attack
 from benchmarks.excursion.paths import search_hall
-from benchmarks.shared.repeated_runs import BestOfManyLoss, calibrate_runs, choose_repeatedly
+from benchmarks.shared.repeated_runs import choose_repeatedly
 from datasets import excursion_1d
 from dpgp_core import (
     EQ,
@@ -33,13 +34,10 @@ from dpgp_core import (
     buy_bounds,
     cloaking_matrix,
     design_noise,
-    epsilon_of,
-    noise_multiplier,
     posterior,
     posterior_sampling_epsilon,
     selection_probabilities,
 )
-from dpgp_core.accounting.losses import ApproximateLoss, GaussianLoss, PureLoss, liu_talwar_constants, zcdp_of
 from dpgp_core.arrays import FloatArray
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.densities import fit_mixture
@@ -105,32 +103,6 @@ def _draws(mechanism: Mechanism) -> Figures:
         return [release.samples, *release.interval(0.95, "outputs"), *release.interval(0.5, "function")]
     except ValueError:  # it has no interval
         return [release.samples]
-
-
-def _accounting() -> Figures:
-    budgets = [(e, d) for e in (0.1, 1.0, 8.0) for d in (1e-9, 1e-2)]
-    losses = [
-        BestOfManyLoss(GaussianLoss(0.3), eta=1.0, gamma=0.1),
-        PureLoss(0.5, rho=0.02),
-        ApproximateLoss(0.2, 1e-4),
-    ]
-    return [
-        [noise_multiplier(*each) for each in budgets],
-        [noise_multiplier(0.5, 1e-3, "hall"), epsilon_of(0.7, 1e-6), zcdp_of(1.0, 1e-5)],
-        [loss.epsilon(1e-3) for loss in losses],
-        [calibrate_runs(2.0, 1e-4, 0.5, 0.05).mu, *liu_talwar_constants(1.0, 1e-4, 0.1)],
-    ]
-
-
-def _paths_accounting() -> Figures:
-    r, s = np.array([0.5, 1.0, 3.0])[:, None], np.array([0.2, 1.0])
-    kinds = ("generic", "exponential_1d", "exponential_1d_min")
-    return [
-        posterior_sampling_epsilon(40, r, s, 0.3, 1e-3, eta=eta, sensitivity=kind, bound=bound)
-        for kind in kinds
-        for bound in ("proven", "published")
-        for eta in (0.0, 0.5)
-    ]
 
 
 def _gp() -> Figures:
@@ -216,7 +188,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Figures]]]:
     yield from bayes_digests.cases()
     for choose in (choose_by_evidence, choose_jointly, choose_liu_talwar, choose_repeatedly):
         yield choose.__name__, partial(_chosen, choose)
-    rooms = (_accounting, _paths_accounting, _gp, _strategies, _selection, _excursion, _attack, _evaluation, _bounds)
+    rooms = (_gp, _strategies, _selection, _excursion, _attack, _evaluation, _bounds)
     yield from ((room.__name__.strip("_").replace("_", " "), room) for room in rooms)
 
 

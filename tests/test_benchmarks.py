@@ -43,7 +43,6 @@ SMALL = {
     "bayes_ends": "--worlds mass --repeats 1",
     "bayes_inputs": "--data kung --epsilons 1 --draws 1",
     "bayes_several_inputs": "--inputs 2 --sizes 300 --repeats 1",
-    "bayes_tails": "--sizes 300 --repeats 1",
     "coverage": "--draws 1 --worlds 1 --epsilons 1",
     "dates": "--repeats 1",
     "inputs": "--places even towns --outcomes normal --sizes 100 --epsilons 1 --repeats 1",

@@ -23,7 +23,8 @@ from itertools import product
 import numpy as np
 from scipy import stats
 
-from benchmarks.outcomes import DELTA, LEVEL, PROTECTS
+from benchmarks.outcomes import DELTA, PROTECTS
+from benchmarks.shared.curves import Curves, covered
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
@@ -110,24 +111,21 @@ def rows(given: Namespace) -> Iterator[dict[str, object]]:
     for name, which in product(given.worlds, given.protects):
         world = ENDS[name]
         mechanism = BayesCloaking(epsilon=given.epsilon, delta=DELTA, protects=PROTECTS[which])
-        releases, noticed, X = [], 0, world.places[:, None]
+        found, truth = Curves(), world.truth
         for repeat in range(given.repeats):
             rng = np.random.default_rng([world.n, repeat])
-            data = world.table(rng)
-            release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
-            releases.append((release.samples[0], *(end[0] for end in release.interval(LEVEL, "function"))))
-            noticed += not release.fit.fits
-        curves, low, high = map(np.array, zip(*releases, strict=True))
+            found.measure(mechanism, world.table(rng), world.places[:, None], truth, rng)
+        curves, low, high = found.deviations
         there = (world.there[0] <= world.places) & (world.places <= world.there[1])
-        inside = (low <= world.truth) & (world.truth <= high)
+        inside = covered(low, high)
         yield {
             "world": name,
             "protects": which,
             "coverage": f"{inside.mean():.2f}",
             "there": f"{inside[:, there].mean():.2f}",
-            "error": f"{np.sqrt(((curves - world.truth)[:, there] ** 2).mean()):.3g}",
+            "error": f"{np.sqrt((curves[:, there] ** 2).mean()):.3g}",
             "half_width": f"{(high - low)[:, there].mean() / 2:.3g}",
-            "fit": f"{noticed} of {given.repeats}",
+            "fit": f"{sum(not fit.fits for fit in found.fits)} of {given.repeats}",
         }
 
 

@@ -23,6 +23,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks.outcomes import DELTA
+from benchmarks.shared.curves import Curves
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
@@ -42,29 +43,24 @@ _SD, _END, _POINTS = 3.0, 20.0, 400
 def rows(given: Namespace) -> Iterator[dict[str, object]]:
     """One for each shape, number of inputs and number of people."""
     for name, inputs, n in product(given.shapes, given.inputs, given.sizes):
-        curve, errors, inside = SHAPES[name], list[float](), list[float]()
-        widths, seconds = list[float](), list[float]()
+        mechanism = BayesCloaking(epsilon=given.epsilon, delta=DELTA, protects="inputs and outputs")
+        curve, found, start = SHAPES[name], Curves(), time.process_time()
         for repeat in range(given.repeats):
             rng = np.random.default_rng([n, inputs, repeat])
             X, points = rng.uniform(size=(n, inputs)), rng.uniform(size=(_POINTS, inputs))
             y = np.clip(curve(X) + _SD * rng.standard_normal(n), -_END, _END)
-            table, truth = simulated(X, y, (-_END, _END), ((0.0, 1.0),) * inputs), curve(points)
-            mechanism = BayesCloaking(epsilon=given.epsilon, delta=DELTA, protects="inputs and outputs")
-            start = time.process_time()
-            release = mechanism.measure(mechanism.plan_for(table, points), table, points, rng, 1)
-            seconds.append(time.process_time() - start)
-            low, high = (end[0] for end in release.interval(0.95, "function"))
-            errors.append(float(np.sqrt(np.mean((release.samples[0] - truth) ** 2))))
-            inside.append(float(np.mean((low <= truth) & (truth <= high))))
-            widths.append(float(np.mean(high - low)) / 2)
+            table = simulated(X, y, (-_END, _END), ((0.0, 1.0),) * inputs)
+            found.measure(mechanism, table, points, curve(points), rng)
+        curves, low, high = found.deviations
+        errors = np.sqrt((curves**2).mean(axis=1))
         yield {
             "shape": name,
             "inputs": inputs,
             "n": n,
-            "error": f"{np.mean(errors):.3g} +- {np.std(errors) / math.sqrt(given.repeats):.2g}",
-            "coverage": f"{np.mean(inside):.3f}",
-            "half_width": f"{np.mean(widths):.3g}",
-            "seconds": f"{np.mean(seconds):.2f}",
+            "error": f"{errors.mean():.3g} +- {errors.std() / math.sqrt(given.repeats):.2g}",
+            "coverage": f"{found.inside.mean():.3f}",
+            "half_width": f"{(high - low).mean() / 2:.3g}",
+            "seconds": f"{(time.process_time() - start) / given.repeats:.2f}",
         }
 
 

@@ -1,11 +1,13 @@
 """Tables as people have them, from file to zip without being edited: in a real browser, and by command line.
 
     python -m benchmarks own_tables --folder ../shared/cases
+    python -m benchmarks own_tables --files table.dta table.xlsx
 
 Actions are uploads, choices, entries and clicks, the release and the download included. Questions are those beyond what
 a clean table of that outcome is asked. Seconds are of a visitor who never hesitates, on a server that runs already; of
 the command line they are of the whole process. The table says what is asked, and which keys a configuration has beyond
-the eight that all need. Files of the folder that have no row here are passed over.
+the eight that all need. Files of the folder that have no row here are passed over. `table.dta` and the like are one
+table of heights by age in every kind of file that is read; they need no folder.
 
 Then, for files whose inputs stand on few values or in towns, what both releases publish beside the exact mean of those
 records, on average over the values or towns: the curve where these records are, by linear interpolation between
@@ -21,7 +23,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,7 @@ from benchmarks.shared.table import show
 from benchmarks.shared.timing import machine
 from tests.e2e import browser as tool
 from tests.e2e.own_table import Counted, answer, choose, download, fill, press, release, upload
+from tests.odd_kinds import ODD, PLAIN
 
 DATES, MISSING, NUMBERS = "the order of dates", "what means missing", "how numbers are written"
 WORDS, ENCODING, GROUPS = "the words for yes and no", "the encoding", "whether words are groups"
@@ -135,6 +138,37 @@ PLANS = {
 }
 
 
+_OF_OTHER_PROGRAMS = {
+    "dta": "a file of Stata",
+    "sav": "a file of SPSS",
+    "zsav": "a compressed file of SPSS",
+    "xpt": "a transport file of SAS",
+    "sas7bdat": "a file of SAS",
+    "parquet": "a Parquet file",
+    "feather": "an Arrow file",
+    "arrow": "an Arrow file",
+    "xlsx": "a workbook",
+    "xls": "a workbook of old",
+    "xlsb": "a binary workbook",
+    "ods": "an OpenDocument spreadsheet",
+    "csv.gz": "a table compressed by gzip",
+    "zip": "a zipped table",
+}
+KINDS = {"table.csv": PLAIN} | {f"table.{end}": ODD[kind].content for end, kind in _OF_OTHER_PROGRAMS.items()}
+"""One table in a file of each kind that is read, by the name of the file."""
+HEIGHTS = Plan(("age",), "height", AGES, (100, 250))
+
+
+def cases(folder: Path, names: Sequence[str]) -> Iterator[tuple[str, str, bytes, Plan]]:
+    """Name of a row, name of its file, content and what is done with it; files that are not there are passed over."""
+    for name in names:
+        path = folder / f"{name}.csv"
+        if name in KINDS:
+            yield name, name, KINDS[name], HEIGHTS
+        elif path.is_file():
+            yield name, path.name, path.read_bytes(), PLANS[name]
+
+
 def numbers_of(plan: Plan) -> list[str]:
     """Inputs that are no groups."""
     levels = plan.declared.get("x_levels") or [None] * len(plan.x)
@@ -199,7 +233,7 @@ def _typed(day: str, plan: Plan) -> str:
     return f"{of_month}/{month}/{year}" if plan.declared.get("date_order") == YEAR else day
 
 
-def by_command(path: Path, plan: Plan) -> tuple[list[str], float, zipfile.ZipFile]:
+def by_command(name: str, content: bytes, plan: Plan) -> tuple[list[str], float, zipfile.ZipFile]:
     """Keys of the configuration beyond eight, seconds, and the release."""
     numbers = numbers_of(plan)
     box = iter(plan.box)
@@ -215,7 +249,8 @@ def by_command(path: Path, plan: Plan) -> tuple[list[str], float, zipfile.ZipFil
     }
     more = ({"y_kind": "yes/no"} if plan.bounds is None else {}) | plan.declared
     with tempfile.TemporaryDirectory() as folder:
-        written, out = Path(folder) / "config.json", Path(folder) / "release.zip"
+        path, written, out = (Path(folder) / each for each in (name, "config.json", "release.zip"))
+        path.write_bytes(content)
         written.write_text(json.dumps(config | more))
         start = time.perf_counter()
         subprocess.run(
@@ -267,21 +302,17 @@ def published(folder: Path, releases: Mapping[str, Mapping[str, zipfile.ZipFile]
 
 
 def rows(
-    folder: Path, names: Sequence[str], releases: dict[str, dict[str, zipfile.ZipFile]]
+    given: Iterable[tuple[str, str, bytes, Plan]], releases: dict[str, dict[str, zipfile.ZipFile]]
 ) -> Iterator[dict[str, object]]:
     """Of the table, one a file; releases that are judged are kept."""
-    with tool.serve() as address, tool.launch() as browser:
-        for name in names:
-            path, plan = folder / f"{name}.csv", PLANS[name]
-            if not path.is_file():
-                continue
-            keys, seconds, commanded = by_command(path, plan)
-            context = tool.new_context(browser, viewport={"width": 1440, "height": 900})
-            page = context.new_page()
-            page.goto(f"{address}/your_data")
-            tool.settle(page)
-            actions, waited, shown = by_page(page, path.name, path.read_bytes(), plan)
-            context.close()
+    with tool.launch() as browser:
+        for name, file, content, plan in given:
+            keys, seconds, commanded = by_command(file, content, plan)
+            with tool.serve() as address:  # one server would know a table in another kind of file, and its budget
+                context = tool.new_context(browser, viewport={"width": 1440, "height": 900})
+                page = tool.opened(context, f"{address}/your_data")
+                actions, waited, shown = by_page(page, file, content, plan)
+                context.close()
             complete, left_out = people_of(commanded)
             assert people_of(shown)[0] == complete
             if plan.near:
@@ -299,9 +330,9 @@ def rows(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
-    options = options_of(__doc__, argv, {"files": list(PLANS)}, folder="../shared/cases")
+    options = options_of(__doc__, argv, {"files": [*PLANS, *KINDS]}, folder="../shared/cases")
     print(f"{machine()}\n")
     releases: dict[str, dict[str, zipfile.ZipFile]] = {}
-    show(rows(Path(options.folder), options.files, releases))
+    show(rows(cases(Path(options.folder), options.files), releases))
     print()
     show(published(Path(options.folder), releases))

@@ -8,9 +8,8 @@ from contextlib import AbstractContextManager
 
 import numpy as np
 
-from benchmarks.server.phases import Load
 from benchmarks.server.report import quantile
-from benchmarks.server.walk import Walk, walked
+from benchmarks.server.walk import Load, Walk, walked
 
 BLOCKS = 20  # of samples, for the error of a slope: neighbours move together, blocks hardly
 SOAK_CACHE_MB = 16  # full from the beginning, so that what grows is no cache
@@ -30,14 +29,14 @@ def table(serve: Serve, share: float) -> Iterator[Row]:
         share: of every time, in (0, 1].
     """
     with serve({}) as (address, pid):
-        many = asyncio.run(walked(Load(address, 40, 1, 180 * share, 2.0), pid, 180 * share))
+        many = asyncio.run(walked(Load(address, 40, 180 * share, 2.0), pid, 180 * share))
         yield from crowd(many, 180 * share)
-        few = asyncio.run(walked(Load(address, 6, 1, 150 * share, 2.0), pid, 0.0))
+        few = asyncio.run(walked(Load(address, 6, 150 * share, 2.0), pid, 0.0))
         yield _times(f"6 sessions, {150 * share:.0f} s: first answer", few.first.seconds, "p95 <= 0.8 s")
         yield _times("the same, complete", few.complete, "")
         yield _line("the same: answered, look again, errors", _counts(few), "0 errors")
     with serve({"DPGP_CACHE_MB": str(SOAK_CACHE_MB)}) as (address, pid):
-        soak = asyncio.run(walked(Load(address, 6, 1, 270 * share, 5.0), pid, 0.0))
+        soak = asyncio.run(walked(Load(address, 6, 270 * share, 5.0), pid, 0.0))
     yield _soak(soak, 270 * share)
 
 
@@ -56,7 +55,8 @@ def rows(walk: Walk, idle: float) -> Iterator[Row]:
     """One walk, beside no target."""
     yield _line("answered, look again, errors", _counts(walk))
     yield _line("left in the middle", str(walk.left))
-    yield _line("first answer", _quantiles(walk.first.seconds))
+    for phase in walk.phases:
+        yield _line(phase.title, _quantiles(phase.seconds))
     yield _line("complete", _quantiles(walk.complete))
     megabytes, open_files = ([f"{number:.0f}" for number in each] for each in zip(*walk.states, strict=True))
     yield _line(f"memory before, at the end, {idle:g} s later", f"{', '.join(megabytes)} MB")

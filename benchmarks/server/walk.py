@@ -11,12 +11,30 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.server.client import Answer, Session
-from benchmarks.server.phases import PAGES, SEED, Load, noting_failures
 from benchmarks.server.report import Phase, resident_megabytes
+from pages._ui import menu
 
+PAGES = tuple("" if page == menu.PAGES[0] else page.file for page in menu.PAGES)
+SEED = 1
 LONGEST_SECONDS = 7200
 MOST_REQUESTS = 100_000
 _UPLOADS, _LEAVES = 0.5, 0.15  # shares of visits to the page of own tables, and of all
+
+
+class Load(NamedTuple):
+    """How much is asked of a server.
+
+    Attributes:
+        address: address of the server.
+        sessions: number of sessions at once, >= 1.
+        seconds: no visit begins later than this.
+        think: mean pause before a move, in seconds.
+    """
+
+    address: str
+    sessions: int
+    seconds: float
+    think: float
 
 
 class State(NamedTuple):
@@ -86,7 +104,7 @@ async def _visitor(load: Load, walk: Walk, number: int, deadline: float) -> None
     rng = random.Random(SEED + number)
     while time.monotonic() < deadline and walk.requests < MOST_REQUESTS:
         await asyncio.sleep(rng.uniform(0, 2 * load.think) + 0.01)
-        with noting_failures(walk.opened):
+        with walk.opened.noting_failures():
             await _visit(load, walk, rng, deadline)
 
 
@@ -94,7 +112,8 @@ async def _visit(load: Load, walk: Walk, rng: random.Random, deadline: float) ->
     """One page: opened, moved some times, perhaps given a table, closed or left in the middle of an answer."""
 
     def note(phase: Phase, answer: Answer) -> None:
-        phase.note(answer)
+        phase.seconds.append(answer.seconds)
+        phase.errors += answer.exceptions
         walk.first.seconds.append(answer.first)
         walk.postponed += answer.postponed
 
