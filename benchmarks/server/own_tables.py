@@ -8,10 +8,6 @@ a clean table of that outcome is asked. Seconds are of a visitor who never hesit
 the command line they are of the whole process. The table says what is asked, and which keys a configuration has beyond
 the eight that all need. Files of the folder that have no row here are passed over. `table.dta` and the like are one
 table of heights by age in every kind of file that is read; they need no folder.
-
-Then, for files whose inputs stand on few values or in towns, what both releases publish beside the exact mean of those
-records, on average over the values or towns: the curve where these records are, by linear interpolation between
-published points, and how often its 95 % interval holds the mean.
 """
 
 from __future__ import annotations
@@ -23,14 +19,10 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-import pandas as pd
-from scipy.interpolate import RegularGridInterpolator
 
 from benchmarks.shared.options import options_of
 from benchmarks.shared.table import show
@@ -43,7 +35,6 @@ DATES, MISSING, NUMBERS = "the order of dates", "what means missing", "how numbe
 WORDS, ENCODING, GROUPS = "the words for yes and no", "the encoding", "whether words are groups"
 BOTH = "the order of dates with how numbers are written, in one click"
 _GRID = 11
-_JUDGED = 100  # records that have a mean of their own
 
 
 @dataclass(frozen=True)
@@ -56,7 +47,6 @@ class Plan:
         bounds: of the outcome; None for yes and no.
         asked: questions beyond a clean table's, with what is done about each: a button, or a control and its option.
         declared: what a configuration says beyond the eight keys that it needs.
-        near: of each input, the distance within which records are taken together to be judged; none: not judged.
     """
 
     x: tuple[str, ...]
@@ -65,7 +55,6 @@ class Plan:
     bounds: tuple[float, float] | None
     asked: tuple[tuple[str, tuple[str, ...]], ...] = ()
     declared: dict[str, Any] = field(default_factory=dict)
-    near: tuple[float, ...] = ()
 
 
 USUAL = "an empty cell, NA and the like"
@@ -131,10 +120,10 @@ PLANS = {
         ((GROUPS, ("Yes: formerly, never, smokes",)),),
         {"x_levels": [None, ["formerly", "never", "smokes"]]},
     ),
-    "survey_years": Plan(("year",), "visits", ((1984, 1988),), (0, 20), near=(1,)),
+    "survey_years": Plan(("year",), "visits", ((1984, 1988),), (0, 20)),
     "claims_few_values": Plan(("ncd",), "claims", ((0, 50),), None),
-    "education_years": Plan(("education",), "wage", ((8, 18),), (0, 100), near=(1,)),
-    "towns": Plan(("lat", "long"), "price", ((50, 60), (-8, 2)), (0, 1_500_000), near=(0.5, 0.5)),
+    "education_years": Plan(("education",), "wage", ((8, 18),), (0, 100)),
+    "towns": Plan(("lat", "long"), "price", ((50, 60), (-8, 2)), (0, 1_500_000)),
 }
 
 
@@ -268,43 +257,8 @@ def people_of(release: zipfile.ZipFile) -> tuple[int, int]:
     return public["n"], public["left_out"]
 
 
-def judged(release: zipfile.ZipFile, path: Path, plan: Plan) -> list[tuple[float, float, bool]]:
-    """Of records that stand near each other, 100 at least: their exact mean, the published one, is it inside?"""
-    assert plan.bounds is not None
-    published = pd.read_csv(io.BytesIO(release.read("values.csv")))
-    axes = [np.unique(published[name]) for name in plan.x]
-    shown = published[["value", "curve_low_95", "curve_high_95"]].to_numpy()
-    at = RegularGridInterpolator(axes, shown.reshape(*map(len, axes), 3))
-    table = pd.read_csv(path)
-    X = np.clip(table[list(plan.x)].to_numpy(dtype=float), *np.array(plan.box, dtype=float).T)
-    y = np.clip(table[plan.y].to_numpy(dtype=float), *plan.bounds)
-    _, place, number = np.unique(np.rint(X / plan.near), axis=0, return_inverse=True, return_counts=True)
-    means = []
-    for each in np.flatnonzero(number >= _JUDGED):
-        exact, (value, low, high) = y[place == each].mean(), at(X[place == each]).mean(axis=0)
-        means.append((float(exact), float(value), bool(low <= exact <= high)))
-    return means
-
-
-def published(folder: Path, releases: Mapping[str, Mapping[str, zipfile.ZipFile]]) -> Iterator[dict[str, object]]:
-    """Of the second table, one a file and way."""
-    for name, ways in releases.items():
-        for way, archive in ways.items():
-            exact, value, inside = np.array(judged(archive, folder / f"{name}.csv", PLANS[name])).T
-            yield {
-                "file": name,
-                "by": way,
-                "exact": ", ".join(f"{each:.4g}" for each in exact),
-                "published": ", ".join(f"{each:.4g}" for each in value),
-                "error": float(np.sqrt(np.mean((value - exact) ** 2))),
-                "inside": float(inside.mean()),
-            }
-
-
-def rows(
-    given: Iterable[tuple[str, str, bytes, Plan]], releases: dict[str, dict[str, zipfile.ZipFile]]
-) -> Iterator[dict[str, object]]:
-    """Of the table, one a file; releases that are judged are kept."""
+def rows(given: Iterable[tuple[str, str, bytes, Plan]]) -> Iterator[dict[str, object]]:
+    """One a file."""
     with tool.launch() as browser:
         for name, file, content, plan in given:
             keys, seconds, commanded = by_command(file, content, plan)
@@ -315,8 +269,6 @@ def rows(
                 context.close()
             complete, left_out = people_of(commanded)
             assert people_of(shown)[0] == complete
-            if plan.near:
-                releases[name] = {"page": shown, "command line": commanded}
             yield {
                 "file": name,
                 "rows": f"{complete:,} of {complete + left_out:,}",
@@ -332,7 +284,4 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print the table."""
     options = options_of(__doc__, argv, {"files": [*PLANS, *KINDS]}, folder="../shared/cases")
     print(f"{machine()}\n")
-    releases: dict[str, dict[str, zipfile.ZipFile]] = {}
-    show(rows(cases(Path(options.folder), options.files), releases))
-    print()
-    show(published(Path(options.folder), releases))
+    show(rows(cases(Path(options.folder), options.files)))

@@ -122,21 +122,6 @@ def laplace_attacker_success(prior: float, epsilon: float) -> float:
     return 1 - math.exp(-epsilon / 2) * math.sqrt(prior * (1 - prior))
 
 
-def budget_attacker_success(prior: float, epsilon: float, delta: float) -> float:
-    """Return the largest probability of a correct guess that any (epsilon, delta)-DP mechanism allows.
-
-    1 - (1 - delta) min(p, 1 - p, 1 / (1 + e^epsilon))
-
-    Raises:
-        ValueError: prior, epsilon or delta out of range.
-
-    Source: p f(a) + (1 - p) a at the corners a = 0, (1 - delta) / (1 + e^epsilon), 1 - delta of ``budget_tradeoff``.
-    """
-    check_share("prior", prior)
-    check_budget(epsilon, delta)
-    return 1 - (1 - delta) * min(prior, 1 - prior, math.exp(-epsilon) / (1 + math.exp(-epsilon)))
-
-
 Tradeoff = Callable[[FloatArray], FloatArray]
 
 

@@ -12,7 +12,6 @@ from dpgp_core.accounting.losses import ORDERS, ApproximateLoss, GaussianLoss, P
 from dpgp_core.accounting.posterior_paths import PosteriorLoss, posterior_sampling_epsilon
 from dpgp_core.accounting.tradeoff import (
     attacker_success,
-    budget_attacker_success,
     budget_tradeoff,
     chance_beyond,
     gaussian_tradeoff,
@@ -107,7 +106,6 @@ REFUSALS = [
     (lambda: budget_tradeoff(RATES, 1.0, 1.5), r"delta must lie strictly between 0 and 1, got 1.5"),
     (lambda: laplace_tradeoff(RATES, -1), "epsilon must be a finite number above 0, got -1"),
     (lambda: laplace_attacker_success(1, 1.0), "prior must lie strictly between 0 and 1, got 1"),
-    (lambda: budget_attacker_success(0, 1.0, 0.1), "prior must lie strictly between 0 and 1, got 0"),
     (lambda: pure_beliefs(0.0, 1.0), "prior must lie strictly between 0 and 1, got 0.0"),
     (lambda: pure_beliefs(0.5, -1.0), "epsilon must be a finite number above 0"),
     (lambda: mean_beliefs(0.5, 1.0, lambda a: 1 - a), "share must lie strictly between 0 and 1, got 1.0"),
