@@ -17,7 +17,14 @@ from ..gp.grid import Grid, check_bins
 from ..gp.inducing import Features, declared_inputs, inducing_root, row_blocks, whitened_features
 from ..gp.uncertainty import NoInterval, Uncertainty
 from ..kernels import Stationary
-from ..sparse.posterior import Covariance, SparseFit, SparseInterval, errors_in_variables, paper_posterior
+from ..sparse.posterior import (
+    Covariance,
+    CurveSimulation,
+    SparseFit,
+    SparseInterval,
+    errors_in_variables,
+    paper_posterior,
+)
 from ..sparse.statistics import (
     IntegerSums,
     KernelNorm,
@@ -122,7 +129,20 @@ class SparseVariational(Mechanism):
             not_covered=NOT_COVERED,
         )
 
-    def drawn(self, plan: None, dataset: Dataset, X_test: FloatArray, draws: Draws) -> tuple[Release, NoiselessCurve]:
+    def plan_for(self, dataset: Dataset, X_test: FloatArray) -> CurveSimulation:
+        """Return the public part of the intervals of the variant "whitened", which is computed when it is used."""
+        return CurveSimulation(
+            kernel=self.kernel,
+            Z=self.inducing_inputs(dataset),
+            noise_variance=self.noise_variance,
+            x_box=dataset.x_box,
+            X_test=X_test,
+            half_range=dataset.half_range,
+        )
+
+    def drawn(
+        self, plan: CurveSimulation, dataset: Dataset, X_test: FloatArray, draws: Draws
+    ) -> tuple[Release, NoiselessCurve]:
         """Release predictive means at X_test (P, D), in the unit of the output; see ``Mechanism``.
 
         Each row of ``samples`` is the predictive mean of one release of the statistics. ``mean`` of a simulated release
@@ -139,9 +159,9 @@ class SparseVariational(Mechanism):
             reason="the intervals of the published posterior cover less than their level; use variant='whitened'"
         )
         if self.variant == "whitened":
-            uncertainty = SparseInterval(
-                fits=fits, noise_variance=self.noise_variance, x_box=dataset.x_box, X_test=X_test, centre=samples
-            )
+            if plan.half_range != dataset.half_range:  # bounds that are estimated are known only after the plan
+                plan = self.plan_for(dataset, X_test)
+            uncertainty = SparseInterval(fits=fits, simulation=plan, centre=samples)
         release = Release(
             X_test=X_test,
             samples=samples,

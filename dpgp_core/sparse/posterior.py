@@ -20,7 +20,7 @@ from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.clipping import clipped_moments
-from ..gp.inducing import whitened_features
+from ..gp.inducing import inducing_root, whitened_features
 from ..gp.uncertainty import IntervalTarget, curve_predictive, mixture_half_width, mixture_level
 from ..kernels import Kernel
 from ..table import Outcome
@@ -237,6 +237,47 @@ _RIDGE = 1e-6  # relative to the number of points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class CurveSimulation:
+    """Curves and clipped outputs simulated from the model for ``SparseInterval``, when they are first used. Public.
+
+    They depend on no budget, so that all releases with one plan share them.
+
+    Attributes:
+        kernel: prior covariance of f.
+        Z: inducing inputs (m, D).
+        noise_variance: variance of an output about f, in squared model units.
+        x_box: D public pairs (low, high) to which inputs were clipped.
+        X_test: test inputs (P, D).
+        half_range: half the width of the bounds of the output, in model units.
+    """
+
+    kernel: Kernel
+    Z: FloatArray
+    noise_variance: float
+    x_box: Sequence[tuple[float, float]]
+    X_test: FloatArray
+    half_range: float
+
+    @cached_property
+    def curves(self) -> tuple[FloatArray, FloatArray, FloatArray, float, FloatArray]:
+        """Simulated curves: E[f* | f at points of the box] (S, P), its variance (P,) and gamma (S, m).
+
+        The other entries are noise_variance - v, and the features psi of the test inputs (P, m).
+        """
+        rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
+        points = rng.uniform(low, high, (max(_POINTS, 4 * len(self.Z)), len(low)))
+        model = curve_predictive(self.kernel, points, self.X_test)
+        f = model.outputs(rng, _SIMULATED)
+        h, v = clipped_moments(f, self.noise_variance, self.half_range)
+        root = inducing_root(self.kernel, self.Z)
+        phi, psi = (whitened_features(self.kernel, self.Z, root, x) for x in (points, self.X_test))
+        # gamma minimises |h - phi gamma|^2, with a small ridge in case of features that are almost 0 in the box
+        gram = phi.T @ phi + _RIDGE * len(phi) * np.eye(phi.shape[1])
+        gamma = cho_solve(cho_factor(gram, lower=True), phi.T @ h.T).T
+        return (model.C @ f.T).T, model.variance, gamma, self.noise_variance - float(v.mean()), psi
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SparseInterval:
     """Intervals about the predictions psi^T w, with w = B G^-1 A of ``errors_in_variables``. Inputs are not used.
 
@@ -248,28 +289,24 @@ class SparseInterval:
 
     Attributes:
         fits: fit of each release.
-        noise_variance: variance of an output about f, in squared model units.
-        x_box: D public pairs (low, high) to which inputs were clipped.
-        X_test: test inputs (P, D).
+        simulation: simulated curves, the same for every release and budget.
         centre: predictions (draws, P), in the unit of the output.
     """
 
     fits: Sequence[SparseFit]
-    noise_variance: float
-    x_box: Sequence[tuple[float, float]]
-    X_test: FloatArray
+    simulation: CurveSimulation
     centre: FloatArray
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``."""
-        more = self.noise_variance if of == "outputs" else 0.0
+        more = self.simulation.noise_variance if of == "outputs" else 0.0
         widths = [mixture_half_width(*self._errors(fit, more), level) for fit in self.fits]
         half = self._outcome.scale * np.stack(widths)
         return self.centre - half, self.centre + half
 
     def level_of(self, values: FloatArray) -> FloatArray:
         """Return the confidence level (draws, P) of the interval of one further output that ends at values (P,)."""
-        errors = [self._errors(fit, self.noise_variance) for fit in self.fits]
+        errors = [self._errors(fit, self.simulation.noise_variance) for fit in self.fits]
         distances = np.abs(values - self.centre) / self._outcome.scale
         return np.stack([mixture_level(*each, distance) for each, distance in zip(errors, distances, strict=True)])
 
@@ -280,26 +317,8 @@ class SparseInterval:
 
     def _errors(self, fit: SparseFit, more: float) -> tuple[FloatArray, FloatArray]:
         """Return means (S, P) and variances (1, P) of the components of the error of a release; ``more`` is added."""
-        (f, variance, gamma, less_noise, psi), E = self._simulated, fit.posterior.explained
+        (f, variance, gamma, less_noise, psi), E = self.simulation.curves, fit.posterior.explained
         inverse = np.linalg.pinv(fit.statistics.B, rcond=1e-10, hermitian=True)
         covariance = E - E @ E - less_noise * E @ inverse @ E
         noise = np.einsum("ij,jk,ik->i", psi, covariance, psi, optimize=True)
         return f - gamma @ (psi @ E).T, (variance + np.maximum(noise, 0) + more)[None]
-
-    @cached_property
-    def _simulated(self) -> tuple[FloatArray, FloatArray, FloatArray, float, FloatArray]:
-        """Simulated curves: E[f* | f at points of the box] (S, P), its variance (P,) and gamma (S, m).
-
-        The other entries are noise_variance - v, and the features psi of the test inputs (P, m).
-        """
-        first = self.fits[0].posterior  # all fits have the same kernel and inducing inputs
-        rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
-        points = rng.uniform(low, high, (max(_POINTS, 4 * len(first.Z)), len(low)))
-        model = curve_predictive(first.kernel, points, self.X_test)
-        f = model.outputs(rng, _SIMULATED)
-        h, v = clipped_moments(f, self.noise_variance, self._outcome.width / self._outcome.scale / 2)
-        phi, psi = (whitened_features(first.kernel, first.Z, first.root, x) for x in (points, self.X_test))
-        # gamma minimises |h - phi gamma|^2, with a small ridge in case of features that are almost 0 in the box
-        gram = phi.T @ phi + _RIDGE * len(phi) * np.eye(phi.shape[1])
-        gamma = cho_solve(cho_factor(gram, lower=True), phi.T @ h.T).T
-        return (model.C @ f.T).T, model.variance, gamma, self.noise_variance - float(v.mean()), psi

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.gp import inducing
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.mechanisms import SparseVariational
+from dpgp_core.sparse import posterior
 from tests.core.mechanisms.cases import X_TEST, with_record
 
 
@@ -60,3 +62,23 @@ def test_a_fit_costs_its_guarantee(make_dataset):
     assert mechanism.guarantee.proven_epsilon == pytest.approx(1.0)
     ledger.spend([("fit", mechanism.fit(make_dataset(), np.random.default_rng(1)).guarantee)])
     assert ledger.epsilon(0.01) == pytest.approx(1.0)
+
+
+def test_releases_at_all_budgets_share_the_simulation_of_their_intervals(make_dataset, monkeypatch):
+    data, made = make_dataset(), []
+    simulate = posterior.curve_predictive
+    monkeypatch.setattr(posterior, "curve_predictive", lambda *given: made.append(given) or simulate(*given))
+    plan = sparse().plan_for(data, X_TEST)
+    assert not made  # simulated only for an interval
+
+    def interval(mechanism, plan, dataset):
+        return mechanism.measure(plan, dataset, X_TEST, np.random.default_rng(0)).interval(0.95)
+
+    for mechanism in (sparse(), sparse(epsilon=5.0)):
+        alone = interval(mechanism, mechanism.plan_for(data, X_TEST), data)
+        np.testing.assert_array_equal(interval(mechanism, plan, data), alone)
+    assert len(made) == 3  # for the shared plan once
+    low, high = data.y_bounds
+    narrower = replace(data, outcome=replace(data.outcome, bounds=(low, low + 0.8 * (high - low))))
+    alone = interval(sparse(), sparse().plan_for(narrower, X_TEST), narrower)
+    np.testing.assert_array_equal(interval(sparse(), plan, narrower), alone)
