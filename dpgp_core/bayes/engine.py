@@ -112,8 +112,8 @@ def run_stages(
         posterior = filtered.after(posterior, stage, linear)
         if squares:
             excess = number in TUNING.stages_of_excess
-            query = filtered.next_squares(posterior, stage.g, split.multiplier(squares), excess=excess)
-            stage = stage._replace(squares=reader.squares(query))
+            planned = filtered.next_squares(posterior, stage.g, split.multiplier(squares), excess=excess)
+            stage = stage._replace(squares=reader.squares(planned))
         stages.append(stage)
         posterior = filtered.with_squares_of_last(posterior, stages)
     return tuple(stages), posterior

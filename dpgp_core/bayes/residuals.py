@@ -136,8 +136,8 @@ def expected(log_densities: FloatArray, half_range: float) -> ResidualVariance:
     """Return the posterior of the residual variance, given the log densities of the cases (S,)."""
     p = probabilities(log_densities)
     of_outliers = np.bincount(CASES.outliers + 1, p, minlength=len(OUTLIERS) + 1)[1:]
-    core = float(p @ _SDS[CASES.core] ** 2) * half_range**2
-    return ResidualVariance(float(p @ variances_of(half_range)), core, of_outliers)
+    core = half_range**2 * float(p @ _SDS[CASES.core] ** 2)
+    return ResidualVariance(float(p @ variances_of(half_range)), core, np.asarray(of_outliers, dtype=float))
 
 
 def threshold_of_excess(
