@@ -51,7 +51,6 @@ CATALOGUE = (
     Benchmark("latency_browser", "server.latency_browser", 10, "how long a visitor waits for every control"),
     Benchmark("first_visit", "server.first_visit", 5, "how long a page's first visitor waits"),
     Benchmark("first_results", "server.first_results", 1, "what pages open with, kept in a file anew"),
-    Benchmark("weight_browser", "server.weight_browser", 5, "what each page sends to a browser"),
     Benchmark(
         "own_tables",
         "server.own_tables",

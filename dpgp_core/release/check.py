@@ -276,7 +276,7 @@ def _loaded(
 def _files(path: Path) -> dict[str, bytes]:
     """Return the card and the statistic of a release, by file name."""
     if path.is_file() and path.suffix != ".npz":
-        return _unzipped(path)
+        return unzipped(_content(path), repr(str(path)), MOST_BYTES)
     folder = path if path.is_dir() else path.parent
     paths = {name: folder / name for name in (CARD, FILE)}
     if path.suffix == ".npz" and not path.is_dir():
@@ -292,17 +292,27 @@ def _content(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _unzipped(path: Path) -> dict[str, bytes]:
+def unzipped(content: bytes, name: str, most: int) -> dict[str, bytes]:
+    """Return the card and the measurements in the zip of a release, by file name.
+
+    Args:
+        content: the zip.
+        name: what a message calls it.
+        most: largest size of both files together, in bytes.
+
+    Raises:
+        ValueError: it is no zip, is damaged or too large, or has no card.
+    """
     try:
-        with zipfile.ZipFile(io.BytesIO(_content(path))) as archive:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             wanted = [each for each in archive.infolist() if each.filename in (CARD, FILE)]
-            if sum(each.file_size for each in wanted) > MOST_BYTES:
-                raise ValueError(f"{str(path)!r} unpacks to more than {MOST_BYTES} bytes; {_AGAIN}")
+            if sum(each.file_size for each in wanted) > most:
+                raise ValueError(f"{name} unpacks to more than {most / 2**20:.4g} MB, the limit; {_AGAIN}")
             files = {each.filename: archive.read(each) for each in wanted}
     except UNREADABLE:
-        raise ValueError(f"{str(path)!r} is no zip, or a damaged one; {_AGAIN}") from None
+        raise ValueError(f"{name} is no zip, or a damaged one; {_AGAIN}") from None
     if CARD not in files:
-        raise ValueError(f"{str(path)!r} holds no {CARD}, so it is no release of this project; {_AGAIN}")
+        raise ValueError(f"{name} holds no {CARD}, so it is no release of this project; {_AGAIN}")
     return files
 
 

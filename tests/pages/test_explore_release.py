@@ -213,7 +213,7 @@ BAD = {
     "another epsilon than was measured": (lambda files: with_promise(files, epsilon=2.0), "different budgets"),
     "another delta than was measured": (lambda files: with_promise(files, delta=0.02), "different budgets"),
     "large": (lambda files: b"x" * (statistic.MAX_BYTES + 1), "more than 5 MB, the limit"),
-    "a bomb": (lambda files: zipped(files | {FILE: b"0" * 2**21}), "the zip unpacks to more than 1 MB, the limit"),
+    "a bomb": (lambda files: zipped(files | {FILE: b"0" * 2**21}), "the file unpacks to more than 1 MB, the limit"),
 }
 
 

@@ -17,11 +17,11 @@ from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.figures.ticks import dates_of
 from dpgp_core.levels import groups_of
-from dpgp_core.measurement.described_arrays import FILE, UNREADABLE
+from dpgp_core.measurement.described_arrays import FILE
 from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.mechanisms import BayesCloaking
-from dpgp_core.release.check import CARD, models_of_card
+from dpgp_core.release.check import CARD, models_of_card, unzipped
 from dpgp_core.release.json_text import guarantee_from_object, read_object, spec_from_object
 from dpgp_core.release.specification import ReleaseSpec
 from pages._ui.cloaking import computed as cloaking
@@ -36,7 +36,6 @@ MAX_BYTES = 5 * 2**20  # of a file
 MAX_UNPACKED = 100 * 2**20  # of what is read of it
 MAX_RECORDS = 2_000
 MAX_INPUTS = 3
-_AGAIN = "fetch it again from whoever released it"
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,26 +131,12 @@ def _contents(files: Mapping[str, bytes]) -> dict[str, bytes]:
         if len(content) > MAX_BYTES:
             raise ValueError(f"a file has {len(content) / 2**20:.1f} MB, more than {MAX_BYTES // 2**20} MB, the limit")
         if zipfile.is_zipfile(io.BytesIO(content)) and not name.endswith(".npz"):
-            return _unzipped(content)
+            return unzipped(content, "the file", MAX_UNPACKED)
     cards = [content for name, content in files.items() if name.endswith(".json")]
     arrays = [content for name, content in files.items() if name.endswith(".npz")]
     if len(cards) != 1 or len(arrays) != 1:
         raise ValueError(f"that is no release; give the zip as it was published, or its {CARD} and {FILE} together")
     return {CARD: cards[0], FILE: arrays[0]}
-
-
-def _unzipped(content: bytes) -> dict[str, bytes]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = [each for each in archive.infolist() if each.filename in (CARD, FILE)]
-            if sum(each.file_size for each in members) > MAX_UNPACKED:
-                raise ValueError(f"the zip unpacks to more than {MAX_UNPACKED // 2**20} MB, the limit")
-            files = {each.filename: archive.read(each) for each in members}
-    except UNREADABLE:
-        raise ValueError(f"the zip is damaged; {_AGAIN}") from None
-    if CARD not in files:
-        raise ValueError(f"the zip holds no {CARD}, so it is no release of this project; {_AGAIN}")
-    return files
 
 
 POINTS = 200  # points of a grid, unless a visitor chooses another number
