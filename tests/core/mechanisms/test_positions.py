@@ -52,6 +52,7 @@ def moved(data, j, x, y):
     )
 
 
+@pytest.mark.full_for("a side")  # which groups have, too
 @pytest.mark.parametrize("name", BOXES)
 def test_moved_records_are_protected_as_guaranteed(name, of_few):
     """From an edge of a cell to the other, to another cell, out of the box: counts, positions and sums together."""
