@@ -83,6 +83,11 @@ def swapped(data, j, value, x=None):
     return replace(data, X=X, y=np.where(rows, value, data.y))
 
 
+@pytest.mark.full_for(  # over cells fewer records change nothing, and stages are one with outputs private alone
+    "single places-inputs and outputs",
+    "single places of groups-inputs and outputs",
+    "one stage-inputs and outputs",
+)
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_neighbours_with_equal_noisy_numbers_release_equal_bytes(name, protects):
