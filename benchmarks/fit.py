@@ -26,7 +26,7 @@ from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes import counts, engine, filter, settings, state
+from dpgp_core.bayes import counts, engine, filter, settings, update
 from dpgp_core.bayes.changepoints import no_change_points
 from dpgp_core.bayes.model import curve_models
 from dpgp_core.bayes.tuning import TUNING
@@ -89,7 +89,7 @@ def as_if_inputs_were_even() -> Iterator[None]:
         mock.patch.object(counts, "TUNING", replace(TUNING, roughness=(0.0,))),
         mock.patch.object(engine, "CellCounts", waves_of_counts),
         mock.patch.object(filter, "change_points_of", lambda columns, variance: no_change_points(columns)),
-        mock.patch.object(state, "TUNING", replace(TUNING, shared_location_factor=0)),
+        mock.patch.object(update, "TUNING", replace(TUNING, shared_location_factor=0)),
         mock.patch.object(settings, "TUNING", replace(TUNING, many_to_locate=math.inf)),
     ):
         yield

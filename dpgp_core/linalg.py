@@ -26,8 +26,8 @@ def check_columns(X: FloatArray, X_test: FloatArray) -> None:
 
 
 def column_norms(rows: FloatArray) -> FloatArray:
-    """Return the squared Euclidean norm of each column of ``rows`` (r, n), shape (n,)."""
-    return np.asarray(np.einsum("ij,ij->j", rows, rows))
+    """Return the squared Euclidean norm of each column of ``rows`` (..., r, n), shape (..., n)."""
+    return np.asarray(np.einsum("...ij,...ij->...j", rows, rows))
 
 
 def sturdy_cholesky(S: FloatArray, least: float) -> FloatArray:

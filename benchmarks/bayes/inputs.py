@@ -28,6 +28,7 @@ from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
 from benchmarks.shared.timing import cholesky_seconds, machine, processor_seconds
 from dpgp_core.accounting.guarantee import Protects
+from dpgp_core.bayes.strategy import plan_stage
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking, BayesPlan, BayesRelease
 from dpgp_core.strategies.strategy import Strategy
 from dpgp_core.table import Dataset
@@ -71,10 +72,10 @@ def worst_gap(mechanism: BayesCloaking, plan: BayesPlan, release: BayesRelease) 
     [released], found = release.measured, list[Strategy]()
     assert released.counts is not None
     filtered = plan.filtered.with_counts(released.counts, released.z, released.positions)
-    split, posterior = mechanism.split(plan.outcome.kind, filtered.n), filtered.prior()
+    split, posterior = mechanism.split(plan.kind, filtered.n), filtered.prior()
     for number, (stage, share) in enumerate(zip(released.stages, split.sums, strict=True), 1):
-        linear = filtered.linearised(posterior, stage)
-        found.append(filtered.plan_stage(posterior, linear, split.multiplier(share)))
+        linear = filtered.linearised(filtered.active(posterior), stage)
+        found.append(plan_stage(filtered, posterior, linear, split.multiplier(share)))
         posterior = filtered.with_squares_of_last(filtered.after(posterior, stage, linear), released.stages[:number])
     return max(each.gap for each in found), max(each.avoidable for each in found)
 

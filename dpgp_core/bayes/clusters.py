@@ -24,7 +24,7 @@ from ..gp.grid import IndexArray
 from ..levels import Interval, level_columns, number_sides
 from ..measurement.integers import GRID, person_weights
 from ..seasons import Periods, lifted, lifted_box
-from .cells import MOST_SIDES, Interpolation, lagrange
+from .cells import MOST_SIDES, CellGrid, Interpolation, lagrange
 from .tuning import TUNING
 
 _ALONG = (1 / 6, 1 / 2, 5 / 6)  # nodes along a side of a cluster
@@ -205,6 +205,10 @@ class Clusters:
         polynomials = self._polynomials(self._offsets(lifted_into(self.sides, X, self.periods), clusters))
         places = [np.bincount(clusters, weights * each, minlength=self.size) for each in polynomials.T]
         return replace(self, places=np.stack(places, axis=1).ravel().astype(float))
+
+
+Columns = CellGrid | Clusters
+"""Columns of a strategy: cells of the box, or clusters of records with public inputs."""
 
 
 def nodes_of(sides: int) -> IndexArray:

@@ -22,7 +22,7 @@ from ..levels import level_columns, number_sides
 from ..linalg import sturdy_cholesky
 from ..measurement.integers import GRID, person_weights
 from .cells import CellGrid, LocatedGrid, grid_from_moments
-from .clusters import Clusters
+from .clusters import Columns
 from .tuning import TUNING
 
 _TINY = 1e-6  # smallest posterior variance over the prior variance
@@ -203,7 +203,7 @@ def locations_given(grid: CellGrid, counts: Counts, positions: Positions) -> tup
     return grid_from_moments(grid, m, m**2 + about), unknown
 
 
-def public_counts(columns: CellGrid | Clusters, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
+def public_counts(columns: Columns, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
     """Return the exact numbers of records with public inputs X (n, D) in the columns, which cost no budget.
 
     Args:

@@ -17,7 +17,6 @@ the inverse of the formula for normal outcomes gives intervals of about the righ
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,9 +24,12 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..arrays import FloatArray
+from ..strategies.strategy import Strategy
+from .filter import Filter, Posterior
 from .mixture import Mixture, OutcomeDistribution, skewness_of
-from .model import Model, auto_models
-from .queries import Distances
+from .prediction import predict, unseen_outliers
+from .queries import NOTHING, Distances, Measured, StageMeasurement
+from .strategy import plan_stage
 from .tuning import TUNING
 
 _SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; for larger ones nearly all distances are clipped
@@ -90,34 +92,76 @@ def clipping_threshold(mean_square: float, half_range: float) -> float:
     return min(TUNING.distance_threshold * math.sqrt(mean_square), half_range)
 
 
-def dispersion_models(x_box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
-    """Return the models of 2 (a / A - usual), where ``usual`` is the expected a / A.
+def dispersion_filter(filtered: Filter) -> Filter:
+    """Return the filter for the scaled distances v = 2 (a / A - usual), where ``usual`` is the expected a / A.
 
-    They have the lengthscales of the automatic models and a smaller variance, half of which all groups have in common.
-    Each group thus has a dispersion of its own, and that of a small group is estimated with the help of the other
-    groups.
+    It has the same columns. Its models follow from the box alone.
     """
-    return auto_models(
-        x_box, 1.0, TUNING.dispersion_noise_sds, variance=TUNING.dispersion_variance, shared=TUNING.dispersion_shared
-    )
+    models, columns = filtered.dispersion.models, filtered.dispersion.columns
+    return replace(filtered, columns=columns, models=models, half_range=1.0, gap=TUNING.distance_gap, is_binary=False)
 
 
-def dispersion_of(mean: FloatArray, variance: FloatArray, usual: float, threshold: float) -> LocalDispersion:
-    """Posterior of E a / A from mean and variance of 2 (a / A - usual) at P places (P,)."""
-    return LocalDispersion(usual + mean / 2, np.maximum(variance, 0.0) / 4, threshold)
+def distance_query(
+    filtered: Filter, B: FloatArray, usual: float, s: float, z: FloatArray = NOTHING
+) -> StageMeasurement:
+    """Return the query for sums of a / A - 1/2 = (v + 2 usual - 1) / 2 to the dispersion filter. It clips no v.
+
+    Args:
+        filtered: the dispersion filter.
+        B: strategy (r, M).
+        usual: expected a / A.
+        s: standard deviation of the noise on each entry of z.
+        z: released numbers (r,), once they are measured.
+    """
+    centre, one = 2 * usual - 1, np.ones(filtered.columns.size)
+    zero = np.zeros(len(filtered.columns.nodes))
+    return StageMeasurement(B, -one - centre, one - centre, s, zero, z, clips=False)
 
 
-def with_dispersion(prediction: Mixture, dispersion: LocalDispersion, distances: Distances, n: float) -> Mixture:
-    """Return the prediction with the local dispersion of outcomes, from the absolute residuals of n records."""
+def plan_distances(filtered: Filter, usual: float, s: float) -> Strategy:
+    """Return the strategy for measuring distances.
+
+    Args:
+        filtered: the filter of the curve.
+        usual: expected a / A.
+        s: noise multiplier of the distances.
+    """
+    of_distances = dispersion_filter(filtered)
+    prior = of_distances.prior()
+    linear = of_distances.linearised(prior, distance_query(of_distances, NOTHING, usual, s))
+    return plan_stage(of_distances, prior, linear, s)
+
+
+def read_distances(filtered: Filter, distances: Distances, X_test: FloatArray) -> LocalDispersion:
+    """Return the posterior of E a / A at X_test (P, D), given noisy sums of distances. Spends no budget."""
+    of_distances, usual = dispersion_filter(filtered), float(usual_distance(distances.sd / distances.threshold))
+    query = distance_query(of_distances, distances.B, usual, distances.s, distances.z)
+    scaled = predict(of_distances, of_distances.after(of_distances.prior(), query), X_test)
+    return LocalDispersion(usual + scaled.mean[0] / 2, scaled.variance[0] / 4, distances.threshold)
+
+
+def predict_release(filtered: Filter, posterior: Posterior, measured: Measured, X_test: FloatArray) -> Mixture:
+    """Return everything that a release predicts at X_test (P, D): the curve, and the local dispersion of outcomes.
+
+    For yes/no outcomes the dispersion follows from the mean. For others it is unknown unless distances were measured.
+
+    Args:
+        filtered: the filter, with the counts and locations of the release.
+        posterior: the posterior given all stages.
+        measured: the measurements of the release.
+        X_test: test inputs (P, D).
+    """
+    prediction = predict(filtered, posterior, X_test)
+    prediction = replace(prediction, unseen=unseen_outliers(filtered, posterior, measured.stages))
+    h, distances = filtered.half_range, measured.distances
+    if filtered.is_binary:
+        variance = h**2 - np.clip(prediction.mean, -h, h) ** 2
+        return replace(prediction, outcomes=OutcomeDistribution(np.maximum(variance, _LEAST * h**2)))
+    if distances is None:
+        return prediction
     of_curve, skew = prediction.variance[0], None
-    variance = dispersion.about_curve(of_curve)
+    variance = read_distances(filtered, distances, X_test).about_curve(of_curve)
     if distances.above is not None:
         s, z = distances.above
-        skew = skewness_of(np.array([z]), s, n, np.array([(of_curve / variance).mean()]))
+        skew = skewness_of(np.array([z]), s, filtered.n, np.array([(of_curve / variance).mean()]))
     return replace(prediction, outcomes=OutcomeDistribution(variance[None], skew))
-
-
-def with_binary(prediction: Mixture, half_range: float) -> Mixture:
-    """Return the prediction with the variance h^2 - m^2 of yes/no outcomes, where m is their mean."""
-    variance = half_range**2 - np.clip(prediction.mean, -half_range, half_range) ** 2
-    return replace(prediction, outcomes=OutcomeDistribution(np.maximum(variance, _LEAST * half_range**2)))

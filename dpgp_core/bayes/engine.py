@@ -3,15 +3,12 @@
 A stage measures z = B x + s w, where x contains sums of clipped residuals. The columns of B have norm at most 1, so
 that one record, or one person, changes B x by at most 1 (see ``measurement``). The strategy B and the clipping
 intervals are functions of numbers released before, so that all measurements together are (1 / s)-GDP with the shares of
-``budget``. Only a ``Reader`` sees records. The ``Filter`` plans each query and reads the answer, which is
-post-processing.
+``budget``. Only the ``RecordReader`` sees records. The ``Filter`` reads its answers, which is post-processing.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Protocol
 
 import numpy as np
 
@@ -19,57 +16,33 @@ from ..arrays import FloatArray
 from ..measurement.measurement import CellCounts
 from .budget import BudgetSplit
 from .counts import Counts, Positions
-from .dispersion import clipping_threshold, usual_distance
+from .dispersion import clipping_threshold, plan_distances, predict_release, usual_distance
 from .filter import Filter, Posterior
 from .mixture import Mixture
-from .queries import NOTHING, Distances, Measured, Squares, StageMeasurement
-from .residuals import expected
+from .queries import NOTHING, Distances, Measured, StageMeasurement
+from .readers import RecordReader
+from .strategy import next_squares, next_stage
 from .tuning import TUNING
-
-
-class Reader(Protocol):
-    """Answers queries with noisy numbers. It is the only part that reads records."""
-
-    def counts(self, measurement: CellCounts) -> FloatArray:
-        """Return noisy numbers of records in the cells (M,)."""
-        ...
-
-    def positions(self, query: Positions) -> Positions:
-        """Return the query with noisy sums of the locations of records within cells."""
-        ...
-
-    def sums(self, query: StageMeasurement) -> StageMeasurement:
-        """Return the query of a stage with noisy sums of clipped residuals."""
-        ...
-
-    def squares(self, query: Squares) -> Squares:
-        """Return the query with the noisy sum of clipped squared residuals. It belongs to the last stage."""
-        ...
-
-    def distances(self, query: Distances, g: FloatArray) -> Distances:
-        """Return the query with noisy sums of clipped absolute residuals about g, which is given at the nodes (F,).
-
-        The number of outcomes above g is also measured if the query asks for it.
-        """
-        ...
 
 
 def run(
     filtered: Filter,
     split: BudgetSplit,
-    reader: Reader,
+    reader: RecordReader,
     counts: Counts | None,
+    X_test: FloatArray,
     *,
     people: bool = False,
     like: Measured | None = None,
 ) -> tuple[Measured, Mixture]:
-    """Make all measurements of a release, and predict the curve at the test inputs of the filter.
+    """Make all measurements of a release, and predict the curve at the test inputs.
 
     Args:
         filtered: the filter, before counts and locations are known.
         split: how the budget is split.
         reader: answers the queries.
         counts: numbers of records in the columns, if inputs are public; None to measure them.
+        X_test: test inputs (P, D).
         people: whether each person counts once in measured counts.
         like: another release whose strategies and widths are used, so that nothing has to be planned.
     """
@@ -91,13 +64,12 @@ def run(
     if split.dispersion:
         B = None if like is None or like.distances is None else like.distances.B
         distances = measure_distances(filtered, posterior, split, reader, B)
-    prediction = filtered.with_dispersion(filtered.predict(posterior), distances)
-    prediction = replace(prediction, unseen=filtered.unseen_outliers(posterior, stages))
-    return Measured(stages, distances, known, z, positions), prediction
+    measured = Measured(stages, distances, known, z, positions)
+    return measured, predict_release(filtered, posterior, measured, X_test)
 
 
 def run_stages(
-    filtered: Filter, split: BudgetSplit, reader: Reader, like: Measured | None = None
+    filtered: Filter, split: BudgetSplit, reader: RecordReader, like: Measured | None = None
 ) -> tuple[tuple[StageMeasurement, ...], Posterior]:
     """Measure the stages in turn, and return them with the posterior.
 
@@ -107,12 +79,12 @@ def run_stages(
     posterior, stages = filtered.prior(), list[StageMeasurement]()
     for number, (sums, squares) in enumerate(zip(split.sums, split.squares, strict=True)):
         width, B = (None, None) if like is None else (like.stages[number].width, like.stages[number].B)
-        query, linear = filtered.next_stage(posterior, split.multiplier(sums), width if number else math.inf, B)
+        query, linear = next_stage(filtered, posterior, split.multiplier(sums), width if number else math.inf, B)
         stage = reader.sums(query)
         posterior = filtered.after(posterior, stage, linear)
         if squares:
             excess = number in TUNING.stages_of_excess
-            planned = filtered.next_squares(posterior, stage.g, split.multiplier(squares), excess=excess)
+            planned = next_squares(filtered, posterior, stage.g, split.multiplier(squares), excess=excess)
             stage = stage._replace(squares=reader.squares(planned))
         stages.append(stage)
         posterior = filtered.with_squares_of_last(posterior, stages)
@@ -120,7 +92,7 @@ def run_stages(
 
 
 def measure_distances(
-    filtered: Filter, posterior: Posterior, split: BudgetSplit, reader: Reader, B: FloatArray | None = None
+    filtered: Filter, posterior: Posterior, split: BudgetSplit, reader: RecordReader, B: FloatArray | None = None
 ) -> Distances:
     """Measure absolute residuals about the curve that the stages determine, see ``dispersion``.
 
@@ -134,8 +106,8 @@ def measure_distances(
     g, people, s = filtered.curve(posterior), filtered.record_counts, split.multiplier(split.dispersion)
     mean_square = float(filtered.mean_square(posterior, g) @ people / people.sum())
     threshold = clipping_threshold(mean_square, filtered.half_range)
-    sd = math.sqrt(expected(posterior.log_densities, filtered.half_range).variance)
+    sd = math.sqrt(filtered.residuals(posterior).variance)
     if B is None:
-        B = filtered.plan_distances(float(usual_distance(sd / threshold)), s).B
+        B = plan_distances(filtered, float(usual_distance(sd / threshold)), s).B
     above = (split.multiplier(split.above), math.nan) if split.above else None
     return reader.distances(Distances(B, threshold, sd, s, NOTHING, above), g)

@@ -91,7 +91,7 @@ class Mixture:
         weights: probabilities of the models, which add up to 1 for each draw (D, M).
         outcomes: distribution of outcomes about the curve, which replaces ``noise_variances`` if it is known.
         fit: how well the released numbers of each draw fit the models, by which intervals are widened; () if unknown.
-        unseen: largest share of the records that may be outliers hidden by the noise, see ``Filter.unseen_outliers``.
+        unseen: largest share of the records that may be outliers hidden by the noise (``prediction.unseen_outliers``).
     """
 
     means: FloatArray

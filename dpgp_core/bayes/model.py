@@ -69,6 +69,18 @@ def auto_models(
     return across_groups(models, box, shared)
 
 
+def dispersion_models(box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
+    """Return the models of the local dispersion, which is inferred as 2 (a / A - usual), see ``dispersion``.
+
+    They have the lengthscales of the automatic models and a smaller variance, half of which all groups have in common.
+    Each group thus has a dispersion of its own, and that of a small group is estimated with the help of the other
+    groups.
+    """
+    return auto_models(
+        box, 1.0, TUNING.dispersion_noise_sds, variance=TUNING.dispersion_variance, shared=TUNING.dispersion_shared
+    )
+
+
 def rough_share(people: float, noise_multiplier: float) -> float:
     """Return the factor, 0 to 1, of the prior weights of rough curves and of small deviations from the mean level.
 

@@ -6,36 +6,15 @@ functions are stored, see ``cells``. The answer of a query is NaN or empty until
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import FloatArray
 from ..measurement.measurement import CellCounts
-from ..table import Kind
 from .counts import Counts, Positions
 
 NOTHING: FloatArray = np.zeros(0)
-
-
-class OutcomeInfo(NamedTuple):
-    """What is declared about a table, and therefore public.
-
-    Attributes:
-        x_box: declared (low, high) of each input, or its categories.
-        half_range: half the range of the outcomes, in model units.
-        kind: kind of the outcome.
-    """
-
-    x_box: Sequence[tuple[float, float]]
-    half_range: float
-    kind: Kind = "number"
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether outcomes are yes/no, and therefore at one end of the range each."""
-        return self.kind == "yes/no"
 
 
 class Squares(NamedTuple):

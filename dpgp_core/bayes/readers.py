@@ -18,15 +18,13 @@ from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from
 from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, MeasuredPositions, Stage, StageSquares
 from ..table import Dataset
 from .cells import LocatedGrid
-from .clusters import Clusters
+from .clusters import Clusters, Columns
 from .counts import Counts, Positions, known_counts
-from .engine import Reader
-from .filter import Columns
 from .queries import Distances, Measured, Squares, StageMeasurement
 from .settings import reading_for
 
 
-class RecordReader(Reader):
+class RecordReader:
     """Answers queries from the records of a data set, in one pass over the records for each measurement.
 
     The values that a record contributes are computed from that record alone.
@@ -46,13 +44,13 @@ class RecordReader(Reader):
         self._positions: MeasuredPositions | None = None
 
     def counts(self, measurement: CellCounts) -> FloatArray:
-        """See ``engine.Reader``."""
+        """Return noisy numbers of records in the cells (M,)."""
         if self._rng is None:
             return measurement.measure(self._cells, weights=self._weights)
         return np.asarray(measurement.teaching(self._cells, self._rng, weights=self._weights)[0])
 
     def positions(self, query: Positions) -> Positions:
-        """See ``engine.Reader``."""
+        """Return the query with noisy sums of the locations of records within cells."""
         X, cells = self._dataset.X, self._columns.size
         measurement = from_zero(np.eye(cells), np.ones(cells), (0.0, 1.0), query.s)
         z = np.array([self._measured(measurement, t) for t in self._columns.offsets(X)[self._columns.numeric_sides]])
@@ -60,7 +58,7 @@ class RecordReader(Reader):
         return query._replace(s=measurement.noise_sd, z=z)
 
     def sums(self, query: StageMeasurement) -> StageMeasurement:
-        """See ``engine.Reader``."""
+        """Return the query of a stage with noisy sums of clipped residuals."""
         most, s = self._dataset.output_range / self._dataset.y_scale, query.noise_multiplier
         measurement = Measurement(B=query.B, low=query.low, high=query.high, bounds=(-most, most), noise_multiplier=s)
         z = self._measured(measurement, self._residuals(query.g))
@@ -68,7 +66,7 @@ class RecordReader(Reader):
         return _stage_of(self._stages[-1])._replace(width=query.width)
 
     def squares(self, query: Squares) -> Squares:
-        """See ``engine.Reader``."""
+        """Return the query with the noisy sum of clipped squared residuals. It belongs to the last stage."""
         limit = (self._dataset.output_range / self._dataset.y_scale) ** 2
         high = np.minimum(query.high, limit)
         measurement = from_zero(np.ones((1, len(high))), high, (0.0, limit), query.s)
@@ -78,7 +76,10 @@ class RecordReader(Reader):
         return _squares_of(squares, query.g)
 
     def distances(self, query: Distances, g: FloatArray) -> Distances:
-        """See ``engine.Reader``."""
+        """Return the query with noisy sums of clipped absolute residuals about g, which is given at the nodes (F,).
+
+        The number of outcomes above g is also measured if the query asks for it.
+        """
         residuals, ones, above = self._residuals(g), np.ones((1, query.B.shape[1])), None
         measurement = from_zero(query.B, query.threshold * ones[0], (0.0, query.threshold), query.s)
         z = self._measured(measurement, np.abs(residuals))

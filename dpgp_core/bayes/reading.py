@@ -23,11 +23,13 @@ from ..measurement.fit import Fit
 from ..measurement.measurement import KnownCounts
 from ..measurement.statistics import CellStatistics, Statistics
 from .cells import CellGrid, LocatedGrid
-from .clusters import Clusters
-from .filter import Columns, Filter, Posterior, filter_of
+from .clusters import Clusters, Columns
+from .dispersion import predict_release
+from .filter import Filter, Posterior, filter_of
 from .mixture import JointPosterior, Mixture, OutcomeDistribution
 from .model import Model, across_groups, models_of, rough_share
 from .periodic import with_phases
+from .prediction import change_point_covariances, cross_covariances, noise_variance
 from .queries import Measured
 from .readers import measured_of
 from .record_reading import read_records
@@ -106,13 +108,14 @@ class ReleaseReading:
                 **common,
             )
         filtered, posterior = self._read
-        filtered = filtered.at(X_test)
         assert self.measured is not None
-        curve = filtered.with_dispersion(filtered.predict(posterior), self.measured.distances)
         return CurvePosterior(
-            curve=replace(curve, unseen=filtered.unseen_outliers(posterior, self.measured.stages)),
+            curve=predict_release(filtered, posterior, self.measured, X_test),
             log_evidence=posterior.state.log_evidence,
-            covariances=lambda: (filtered.cross_covariances(posterior), filtered.change_point_covariances(posterior)),
+            covariances=lambda: (
+                cross_covariances(filtered, posterior, X_test),
+                change_point_covariances(filtered, posterior, X_test),
+            ),
             **common,
         )
 
@@ -125,11 +128,10 @@ class ReleaseReading:
     def noise_variance(self, X_test: FloatArray) -> FloatArray:
         """Return the part of the variance of f at X_test (P,) that is due to privacy noise, in squared model units.
 
-        The records of the release must share columns. See ``Filter.noise_variance``.
+        The records of the release must share columns. See ``prediction.noise_variance``.
         """
-        filtered, posterior = self._read
         assert self.measured is not None
-        return filtered.at(X_test).noise_variance(posterior, self.measured.stages)
+        return noise_variance(*self._read, self.measured.stages, X_test)
 
     @cached_property
     def _read(self) -> tuple[Filter, Posterior]:

@@ -1,8 +1,9 @@
-"""Strategies of stages: for which models a strategy is optimised, and how.
+"""What to measure next: clipping intervals and strategy of a stage, planned from the numbers released so far.
 
-The risk of a mixture would need one factorisation for each of its models. A strategy is therefore optimised for a
-single model with the average second moments of the mixture, each about the mean of its own model,
-K = sum_m pi_m K_m and F = sum_m pi_m F_m. Its risk is an upper bound of the risk of the mixture, because
+"How the next stage is planned" in docs/bayes_cloaking.md describes the steps. The risk of a mixture would need one
+factorisation for each of its models. A strategy is therefore optimised for a single model with the average second
+moments of the mixture, each about the mean of its own model, K = sum_m pi_m K_m and F = sum_m pi_m F_m. Its risk is an
+upper bound of the risk of the mixture, because
 
     sum_m pi_m tr F_m^T B^T S_m^-1 B F_m >= tr F^T B^T S^-1 B F,    S_m = B K_m B^T + s^2 I,    S = sum_m pi_m S_m,
 
@@ -12,9 +13,10 @@ where (F, S) -> F^T S^-1 F is jointly convex (Lieb & Ruskai 1974). It is the ris
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,39 +26,189 @@ from ..measurement.integers import GRID, strategy_integers
 from ..strategies.bayes import optimal_strategy, risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
-from .state import ModelSet
+from .clipping import widest_near_optimal
+from .filter import Filter, Posterior
+from .queries import NOTHING, Squares, StageMeasurement
+from .residuals import core_is_known, threshold_of_excess
+from .state import KAPPA, ModelSet
 from .tuning import TUNING
+from .update import CurveMoments, LinearSums, curve_moments
+
+# errors that linear algebra raises for values that are not finite, or for matrices that are not definite
+_NUMERICAL = (np.linalg.LinAlgError, ValueError, FloatingPointError)
 
 
-class Moments(NamedTuple):
-    """Posterior moments of the sums x and of the means of f over M columns.
+def next_stage(
+    filtered: Filter, posterior: Posterior, s: float, width: float | None, B: FloatArray | None = None
+) -> tuple[StageMeasurement, LinearSums]:
+    """Plan the next stage: return its query, and its sums as a linear observation of the state.
 
-    The arrays may have a leading axis of models.
+    The plan is a function of released numbers.
 
-    Attributes:
-        K: covariance of x (M, M).
-        own: the part of its diagonal that is independent from column to column (M,).
-        F: covariance of x with f (M, M).
-        variance: variance of f (M,).
+    Args:
+        filtered: the filter.
+        posterior: the posterior after the previous stages.
+        s: noise multiplier of the sums.
+        width: half-width of the intervals over the predictive standard deviation; None to choose it among
+            ``TUNING.widths`` by the expected risk.
+        B: strategy (r, M); None for the best one.
     """
+    posterior = filtered.active(posterior)
+    start, moments = None, None
+    if width is not None:
+        [query] = intervals(filtered, posterior, width)
+    else:
+        query, start, moments = _of_least_risk(filtered, posterior, s)
+    linear = filtered.linearised(posterior, query, moments)
+    B = plan_stage(filtered, posterior, linear, s, start).B if B is None else B
+    return query._replace(B=B, noise_multiplier=s), linear
 
-    K: FloatArray
-    own: FloatArray
-    F: FloatArray
-    variance: FloatArray
+
+def intervals(filtered: Filter, posterior: Posterior, *clips: float) -> list[StageMeasurement]:
+    """Return queries about the expected curve g, one for each relative half-width in ``clips``.
+
+    The clipping interval of a column is [-c, c] with c = clip sqrt(E (y - g)^2), restricted to values that a residual
+    can have. The queries have no strategy yet. Before any stage g is 0.
+    """
+    g, h = filtered.curve(posterior), filtered.half_range
+    # a polynomial may exceed the range next to a node at which the curve was clipped, and a mean may by rounding
+    least, most = (np.clip(end, -h, h) for end in filtered.columns.extremes(g))
+    sd, queries = np.sqrt(filtered.mean_square(posterior, g)), []
+    for clip in clips:
+        c = np.maximum(clip * sd, 2 * TUNING.narrowest * h)
+        low, high = np.maximum(-c, -h - most), np.minimum(c, h - least)
+        queries.append(StageMeasurement(NOTHING, low, high, np.nan, g, width=clip))
+    return queries
 
 
-def quantised(strategy: Strategy) -> Strategy:
-    """Return the strategy as it will be measured: entries of B are multiples of 2^-20, and its columns are checked."""
-    return replace(strategy, B=strategy_integers(strategy.B) / GRID)
+def next_squares(filtered: Filter, posterior: Posterior, g: FloatArray, s: float, *, excess: bool) -> Squares:
+    """Plan the squared residuals of a stage. The plan is a function of released numbers.
+
+    Args:
+        filtered: the filter.
+        posterior: the posterior after the sums of the stage.
+        g: the curve from which residuals are taken, at the nodes (F,).
+        s: noise multiplier of the squares.
+        excess: whether the squares are planned for the excess of outliers, if the residual variance is known.
+    """
+    h = filtered.half_range
+    if excess and core_is_known(posterior.log_densities):
+        mse, people = filtered.curve_mse(posterior, g), filtered.counts.mean
+        A = threshold_of_excess(posterior.log_densities, mse, people, s, h)
+        return Squares(g, np.full(filtered.columns.size, A**2), s)
+    return Squares(g, np.minimum(TUNING.threshold**2 * filtered.mean_square(posterior, g), (2 * h) ** 2), s)
+
+
+def _of_least_risk(
+    filtered: Filter, posterior: Posterior, s: float
+) -> tuple[StageMeasurement, FloatArray, CurveMoments]:
+    """Choose the width of the clipping intervals.
+
+    Returns the query with these intervals, the rough strategy (r, M) by which widths were compared, and the moments of
+    f - g under the models of the posterior.
+    """
+    active = posterior.state.index
+    index, shares = representative_models(filtered.models, posterior.weights, active)
+    queries = intervals(filtered, posterior, *(filtered.clip * times for times in TUNING.widths))
+    moments = curve_moments(posterior.state, queries[0].g)
+    of_likeliest = moments.only(np.searchsorted(active, index))
+    few = posterior._replace(state=posterior.state.only(index))
+    linears = [filtered.linearised(few, query, of_likeliest) for query in queries]
+    B = _strategy(filtered, few, linears[0], shares, s, TUNING.rough_gap, TUNING.rough_steps).B
+    return queries[choose_width(filtered, few, linears, shares, B, s)], B, moments
+
+
+def choose_width(
+    filtered: Filter, posterior: Posterior, linears: Sequence[LinearSums], shares: FloatArray, B: FloatArray, s: float
+) -> int:
+    """Return the index of the widest intervals whose risk is near the smallest.
+
+    It may exceed the smallest risk by ``TUNING.tied`` times the reduction of the risk by the stage. All widths are
+    compared with one strategy B (r, M), because approximate solutions for different widths may differ by as much as the
+    widths do. If the risk cannot be computed, the narrowest intervals are chosen.
+
+    Args:
+        filtered: the filter.
+        posterior: the posterior after the previous stages.
+        linears: the sums in intervals of each width, in ascending order of the widths, under the same models.
+        shares: weights of these models (A,).
+        B: strategy (r, M).
+        s: noise multiplier of the stage.
+    """
+    try:
+        models = [mixture_risk(filtered, posterior, linear, shares) for linear in linears]
+        risks = np.array([risk([model], B, s**2) for model in models])
+    except _NUMERICAL:
+        return 0
+    return widest_near_optimal(risks, TUNING.tied * (models[0].prior_risk - float(risks.min())))
+
+
+def plan_stage(
+    filtered: Filter, posterior: Posterior, linear: LinearSums, s: float, start: FloatArray | None = None
+) -> Strategy:
+    """Return the strategy B (r, M) that minimises the risk of f over the columns, weighted by their records.
+
+    Its columns have norm at most 1, and its entries are multiples of 2^-20. The risk is that of the second moments of
+    the mixture, in which each family of kernels is represented by one model (``representative_models``).
+
+    Args:
+        filtered: the filter.
+        posterior: the posterior after the previous stages.
+        linear: the sums of the stage under the models that are still read.
+        s: noise multiplier of the stage.
+        start: a strategy (r, M) from which the solver starts; None for its own.
+    """
+    index, shares = representative_models(filtered.models, posterior.weights, linear.index)
+    best = _strategy(filtered, posterior, linear.only(index), shares, s, filtered.gap, TUNING.steps, start)
+    return replace(best, B=strategy_integers(best.B) / GRID)
+
+
+def _strategy(
+    filtered: Filter,
+    posterior: Posterior,
+    linear: LinearSums,
+    shares: FloatArray,
+    s: float,
+    gap: float,
+    steps: int,
+    start: FloatArray | None = None,
+) -> Strategy:
+    """Return the best strategy, or the identity if the best one cannot be computed.
+
+    The stage has been paid for, and whether this fails could depend on private values, so that no error may be raised.
+    """
+    try:
+        return best_strategy(mixture_risk(filtered, posterior, linear, shares), s, gap, steps, start)
+    except _NUMERICAL:
+        return identity_strategy(filtered.columns.size)
+
+
+def best_strategy(model: RiskModel, s: float, gap: float, steps: int, start: FloatArray | None = None) -> Strategy:
+    """Return the strategy that minimises the risk, computed by ``strategies.bayes``.
+
+    With very many records and a wide prior, B = I is nearly optimal and the solver converges slowly. If no start is
+    given and the first steps of the solver do not improve on B = I, then B = I is returned.
+
+    Args:
+        model: the risk model.
+        s: noise multiplier of the stage.
+        gap: relative gap at which the solver stops.
+        steps: largest number of steps of the solver.
+        start: a strategy (r, M) from which the solver starts; None for its own.
+    """
+    best = partial(optimal_strategy, [model], s**2, of_risk=TUNING.saved_risk, gap=gap, start=start)
+    if start is None and steps > TUNING.rough_steps:
+        first = best(max_iterations=TUNING.rough_steps)
+        if first.iterations < TUNING.rough_steps:
+            return first
+        alone = identity_strategy(len(model.noise))
+        if (alone_risk := risk([model], alone.B, s**2)) <= first.risk:
+            return replace(alone, risk=alone_risk, bound=first.bound, gap=1.0)
+    return best(max_iterations=steps)
 
 
 def identity_strategy(columns: int) -> Strategy:
-    """Return the strategy B = I, which measures every column by itself.
-
-    It is always valid, and is used if the best strategy cannot be computed. Stages are planned after the budget has
-    been charged, and a failure could depend on private values, so that no error may be raised then.
-    """
+    """Return the strategy B = I, which measures every column by itself. It is always valid."""
     return Strategy(B=np.eye(columns), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
 
 
@@ -90,7 +242,65 @@ def representative_models(models: ModelSet, weights: FloatArray, among: IndexArr
     return np.array(ordered), np.array([chosen[index] for index in ordered])
 
 
-def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel:
+class Moments(NamedTuple):
+    """Posterior moments of the sums x and of the means of f over M columns.
+
+    The arrays may have a leading axis of models.
+
+    Attributes:
+        K: covariance of x (M, M).
+        own: the part of its diagonal that is independent from column to column (M,).
+        F: covariance of x with f (M, M).
+        variance: variance of f (M,).
+    """
+
+    K: FloatArray
+    own: FloatArray
+    F: FloatArray
+    variance: FloatArray
+
+
+def mixture_risk(filtered: Filter, posterior: Posterior, linear: LinearSums, shares: FloatArray) -> RiskModel:
+    """Return the risk model with the average second moments of the models of ``linear``, each about its own mean.
+
+    Args:
+        filtered: the filter.
+        posterior: the posterior after the previous stages.
+        linear: the sums of the stage under these models.
+        shares: weights of these models (A,).
+    """
+    weights = shares / shares.sum()
+    mean = Moments(*(np.tensordot(weights, part, axes=1) for part in moments_of(filtered, posterior, linear)))
+    return risk_model(mean, filtered.record_counts)
+
+
+def moments_of(filtered: Filter, posterior: Posterior, linear: LinearSums) -> Moments:
+    """Return the moments of the sums and of the curve under each model of ``linear``.
+
+    They are K = T C T^T + rest and F = T C Phi^T, with C = diag(prior) - rows^T rows. As Phi Phi^T is the prior
+    covariance of f over the columns and v_eta the prior variance of eta,
+    T diag(prior) T^T = diag(unit) Phi Phi^T diag(unit) + diag(gain^2 v_eta) + bias bias^T.
+    """
+    models, state = filtered.models, posterior.state.only(linear.index)
+    k, M, unit = models.rank, filtered.columns.size, linear.unit[:, :, None]
+    on_eta = state.rows[:, :, k : k + M] * linear.gain[:, None]
+    TG = (state.rows_over_cells * linear.unit[:, None] + on_eta).swapaxes(1, 2)
+    TG += linear.bias @ state.rows[:, :, k + M :].swapaxes(1, 2)
+    prior = models.prior_over_cells[state.label]
+    K = unit * prior * unit.swapaxes(1, 2) + linear.bias @ linear.bias.T - TG @ TG.swapaxes(1, 2)
+    K.reshape(len(K), -1)[:, :: M + 1] += linear.gain**2 * state.prior[:, k : k + M]
+    F = unit * prior - TG @ state.rows_over_cells
+    if len(models.change_points.sharp):
+        of_state, gain = state.covariance_of_change_points, linear.gain[:, :, None]
+        of_sums = unit * of_state[:, :M] + gain * of_state[:, M : 2 * M] + linear.bias @ of_state[:, 2 * M :]
+        K += unit.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]
+        K += of_sums[..., 2 * M :] @ linear.bias.T
+        F += of_sums[..., :M]
+    own = linear.own + linear.gain**2 * (1 + KAPPA) * filtered.record_counts * state.noise_variance[:, None]
+    return Moments(K + linear.rest, own, F, state.variance_over_cells)
+
+
+def risk_model(moments: Moments, counts: FloatArray) -> RiskModel:
     """Return the risk model of the sums, in which columns are weighted by their shares W of the records.
 
     K is factorised as diag(own) + D^(1/2) V diag(values) V^T D^(1/2), where D is the independent noise plus a floor.
@@ -100,7 +310,6 @@ def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel
     Args:
         moments: of the sums and the curve.
         counts: numbers of records in the columns (M,).
-        weight: weight of the model.
     """
     importance = counts / counts.sum()
     noise = moments.own + TUNING.noise_floor * float(moments.K.diagonal().mean())
@@ -114,29 +323,5 @@ def risk_model(moments: Moments, counts: FloatArray, weight: float) -> RiskModel
         root=sd[:, None] * V * np.sqrt(np.abs(values)),
         targets=sd[:, None] * targets * np.sqrt(importance),
         prior_risk=float(importance @ moments.variance),
-        weight=weight,
         signs=np.sign(values),
     )
-
-
-def best_strategy(model: RiskModel, s: float, *, max_iterations: int, **options: Any) -> Strategy:
-    """Return the strategy that minimises the risk, computed by ``strategies.bayes``.
-
-    With very many records and a wide prior, B = I is nearly optimal and the solver converges slowly. If no start is
-    given and the first steps of the solver do not improve on B = I, then B = I is returned.
-
-    Args:
-        model: the risk model.
-        s: noise multiplier of the stage.
-        max_iterations: largest number of steps of the solver.
-        options: further arguments of the solver.
-    """
-    best = partial(optimal_strategy, [model], s**2, of_risk=TUNING.saved_risk, **options)
-    if options.get("start") is None and max_iterations > TUNING.rough_steps:
-        first = best(max_iterations=TUNING.rough_steps)
-        if first.iterations < TUNING.rough_steps:
-            return first
-        alone = identity_strategy(len(model.noise))
-        if (alone_risk := risk([model], alone.B, s**2)) <= first.risk:
-            return replace(alone, risk=alone_risk, bound=first.bound, gap=1.0)
-    return best(max_iterations=max_iterations)

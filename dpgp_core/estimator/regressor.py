@@ -153,7 +153,7 @@ class DPGaussianProcessRegressor(Predicting):
                 reading=ReleaseReading(
                     models=plan.models,
                     measured=release.measured[0],
-                    x_box=plan.outcome.x_box,
+                    x_box=plan.filtered.columns.box,
                     filtered=plan.filtered,
                 ),
                 outcome=dataset.outcome,

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..bayes.cells import LocatedGrid, cells_of, finer_where_used, located_grid
-from ..bayes.clusters import Clusters, clusters_of, uses_clusters
+from ..bayes.clusters import Clusters, Columns, clusters_of, uses_clusters
 from ..bayes.counts import Counts, public_counts
 from ..bayes.engine import run
-from ..bayes.filter import Columns, Filter, filter_of
+from ..bayes.filter import Filter, filter_of
 from ..bayes.mixture import MixtureUncertainty, stack_draws
 from ..bayes.model import Model, visible_width
-from ..bayes.queries import Measured, OutcomeInfo
+from ..bayes.queries import Measured
 from ..bayes.readers import RecordReader
 from ..bayes.reading import Difference, difference
 from ..bayes.settings import BayesSettings, reading_for
@@ -28,7 +28,7 @@ from ..linalg import check_columns
 from ..measurement.fit import Fit
 from ..measurement.noise import ZeroNoise
 from ..measurement.statistics import CellStatistics
-from ..table import Dataset
+from ..table import Dataset, Kind
 from .base import ANY_ROWS, Draws, Mechanism, NoiselessCurve, Release, TeachingRelease
 
 
@@ -38,14 +38,14 @@ class BayesPlan:
 
     Attributes:
         models: models of the mixture, in model units.
-        outcome: public description of outcome and box.
+        kind: kind of the outcome.
         filtered: filter of the mixture on public columns, from which every stage is planned during the measurement.
         counts: number of records in each column if inputs are public; None if counts are measured.
         people: whether every person counts once. The number of records is then that of people.
     """
 
     models: tuple[Model, ...]
-    outcome: OutcomeInfo
+    kind: Kind
     filtered: Filter
     counts: Counts | None = None
     people: bool = False
@@ -200,17 +200,16 @@ class BayesCloaking(BayesSettings, Mechanism):
             ValueError: there are more than three private inputs, periods included, or public inputs do not match their
                 declaration.
         """
-        outcome = OutcomeInfo(dataset.x_box, dataset.half_range, dataset.y_kind)
-        n, (x_box, half_range, kind) = dataset.people, outcome
-        models = self.models(x_box, half_range, reading_for(kind), n)
+        n, half_range, kind = dataset.people, dataset.half_range, dataset.y_kind
+        models = self.models(dataset.x_box, half_range, reading_for(kind), n)
         columns, counts = self.columns_for(dataset), None
         if not self._inputs_too:
             counts = public_counts(columns, dataset.X, dataset.person)
         gap = max(self.gap, min(TUNING.looser * self.gap, TUNING.loosest))
         return BayesPlan(
             models=models,
-            outcome=outcome,
-            filtered=filter_of(models, columns, n, half_range, clip=self.clip, gap=gap, is_binary=outcome.is_binary),
+            kind=kind,
+            filtered=filter_of(models, columns, n, half_range, clip=self.clip, gap=gap, is_binary=kind == "yes/no"),
             counts=counts,
             people=dataset.person is not None,
         )
@@ -253,15 +252,15 @@ class BayesCloaking(BayesSettings, Mechanism):
         """See ``Mechanism``."""
         if other := self._mismatch(plan, dataset):
             raise ValueError(f"the plan is for {other}; make it by plan_for() with these")
-        check_columns(np.empty((1, len(plan.outcome.x_box))), X_test)
+        check_columns(np.empty((1, dataset.dim)), X_test)
         check_codes(X_test, dataset.x_box, dataset.x_names)
-        filtered, (count, rng, guarantee) = plan.filtered.at(X_test), draws
-        split = self.split(plan.outcome.kind, filtered.n)
+        filtered, (count, rng, guarantee) = plan.filtered, draws
+        split = self.split(plan.kind, filtered.n)
         measured, predictions, statistics = list[Measured](), [], list[CellStatistics]()
         of_one = self.guarantee_for(dataset) if rng is None else self.guarantee_for(dataset).for_simulation()
         for _ in range(count):
             reader = RecordReader(dataset, filtered.columns, rng)
-            found, prediction = run(filtered, split, reader, plan.counts, people=plan.people)
+            found, prediction = run(filtered, split, reader, plan.counts, X_test, people=plan.people)
             measured.append(found)
             predictions.append(prediction)
             statistics.append(reader.statistics(found, of_one))
@@ -278,21 +277,21 @@ class BayesCloaking(BayesSettings, Mechanism):
 
         def hidden() -> FloatArray:
             silent = RecordReader(dataset, filtered.columns, ZeroNoise())
-            _, prediction = run(filtered, split, silent, plan.counts, people=plan.people, like=measured[0])
+            _, prediction = run(filtered, split, silent, plan.counts, X_test, people=plan.people, like=measured[0])
             return np.asarray(replace(uncertainty, prediction=prediction).values[0])
 
         return release, hidden
 
     def _mismatch(self, plan: BayesPlan, dataset: Dataset) -> str:
         """Say what the plan was made for if it does not fit this data set or mechanism; "" if it does."""
-        columns, (x_box, half_range, kind) = plan.filtered.columns, plan.outcome
+        columns, half_range = plan.filtered.columns, plan.filtered.half_range
         if (plan.counts is not None) == self._inputs_too:
             return f"other settings than protects={self.protects!r}"
-        if kind != dataset.y_kind:
-            return f"outcomes declared {kind}, not {dataset.y_kind}"
+        if plan.kind != dataset.y_kind:
+            return f"outcomes declared {plan.kind}, not {dataset.y_kind}"
         if not math.isclose(half_range, dataset.half_range, rel_tol=1e-9):
             return "other bounds, or another scale"
-        same = dataset.x_box == columns.box and groups_of(dataset.x_box) == groups_of(x_box)
+        same = dataset.x_box == columns.box and groups_of(dataset.x_box) == groups_of(columns.box)
         if dataset.people != plan.filtered.n or not same:
             return "another number of records or another box"
         if plan.people != (dataset.person is not None):

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.bayes.filter import filter_of
+from dpgp_core.bayes.prediction import predict
 from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.release import bundle, plan_release, publish, read_table
@@ -277,8 +278,8 @@ def test_averaged_intervals_cover_their_models():
         data = tables.table(X[:50], y, x_box=box, y_bounds=(-half, half), y_scale=1.0)
         plan = mechanism.plan_for(data, data.X)
         released = mechanism.measure(plan, data, data.X, rng, mean=False).measured[0]
-        read_with = filter_of(models, plan.filtered.columns, 50, half).with_counts(released.counts).at(X[50:])
-        prediction = dataclasses.replace(read_with.predict(read_with.read(released.stages)), fit=())
+        read_with = filter_of(models, plan.filtered.columns, 50, half).with_counts(released.counts)
+        prediction = dataclasses.replace(predict(read_with, read_with.read(released.stages), X[50:]), fit=())
         truth = clipped_moments(drawn[50:], noise, half)[0]
         below.append(prediction.probability_below(truth, "function")[0])
     for level in (0.5, 0.9, 0.95):

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.prediction import predict
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.evaluation.limits import least_error
 from dpgp_core.table import Dataset
@@ -74,10 +75,10 @@ def describe(dataset: Dataset, numbers: Numbers, budget: Budget) -> Measured:
     the last stage.
     """
     X, stages = dataset.X, numbers.measured.stages
-    filtered = staged.filter_for(dataset, budget, usual(budget.dataset)).at(X)
+    filtered = staged.filter_for(dataset, budget, usual(budget.dataset))
     assert numbers.measured.counts is not None
     filtered = filtered.with_counts(numbers.measured.counts)
-    after = [filtered.predict(filtered.read(stages[:count])) for count in range(len(stages) + 1)]
+    after = [predict(filtered, filtered.read(stages[:count]), X) for count in range(len(stages) + 1)]
     expected = dataset.y_scale * np.sqrt([float(each.variance.mean()) for each in after])
     mixed = staged.models(dataset, budget, usual(budget.dataset))
     weights = after[-1].weights[0].tolist()

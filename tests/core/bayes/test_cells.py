@@ -11,8 +11,9 @@ from dpgp_core.bayes.changepoints import change_points_of
 from dpgp_core.bayes.counts import Counts
 from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.queries import NOTHING, StageMeasurement
-from dpgp_core.bayes.state import curve_moments, linearise, model_set, prior_state, updated_state
+from dpgp_core.bayes.state import model_set, prior_state
 from dpgp_core.bayes.tuning import TUNING
+from dpgp_core.bayes.update import curve_moments, linearise, updated_state
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.levels import side_of
 from tests.core.bayes.oracle import residual_variance_of

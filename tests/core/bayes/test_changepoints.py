@@ -19,8 +19,10 @@ from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model, curve_models
 from dpgp_core.bayes.queries import NOTHING, StageMeasurement
-from dpgp_core.bayes.state import curve_moments, linearise, model_set, prior_state, updated_state
+from dpgp_core.bayes.state import model_set, prior_state
+from dpgp_core.bayes.strategy import intervals, moments_of
 from dpgp_core.bayes.tuning import TUNING
+from dpgp_core.bayes.update import curve_moments, linearise, updated_state
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -250,12 +252,12 @@ def test_plans_account_for_change_points():
     models = curve_models(CELLS.box, 2.0)
     filtered = filter_of(models, CELLS, 220, 2.0).with_counts(COUNTS)
     without = filter_of(models, CELLS, 220, 2.0, change_points=False).with_counts(COUNTS)
-    [query] = filtered.intervals(filtered.prior(), 1e9)
+    [query] = intervals(filtered, filtered.prior(), 1e9)
     more = []
     for each in (filtered, without):
         prior = each.prior()
         linear = each.linearised(prior, query)
-        more.append((each.moments_of(prior, linear), linear.unit))
+        more.append((moments_of(each, prior, linear), linear.unit))
     (own, unit), (plain, _) = more
     for index in range(len(models)):
         square = np.full(J, 3 * SHARE / J * np.mean(filtered.models.change_point_variances[index]))

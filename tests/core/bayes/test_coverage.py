@@ -65,12 +65,12 @@ def test_intervals_cover_data_from_the_models(epsilon):
     X = rng.uniform(0, 1, (N + TESTS, 1))
     f, y = _worlds(X, rng)
     columns = clusters_of(BOX, X[:N])
-    filtered = filter_of(MODELS, columns, N, HALF, gap=0.3, change_points=False).at(X[N:])
+    filtered = filter_of(MODELS, columns, N, HALF, gap=0.3, change_points=False)
     split, counts, found = split_budget(noise_multiplier(epsilon, 0.01), "number", 6), public_counts(columns, X[:N]), []
     public = {"x_box": BOX, "y_bounds": (-HALF, HALF)}
     for outputs in y[:, :N]:
         reader = RecordReader(table(X[:N], outputs, **public), columns, rng)
-        found.append(replace(run(filtered, split, reader, counts)[1], fit=()))
+        found.append(replace(run(filtered, split, reader, counts, X[N:])[1], fit=()))
     prediction = stack_draws(found)
     shares = {}
     for of, truth in (("function", f[:, N:]), ("outputs", y[:, N:])):
@@ -105,7 +105,7 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         f = phi @ rng.standard_normal(phi.shape[1])
         y = f + np.sqrt(model.noise_variance) * rng.standard_normal(n + TESTS)
         reader = RecordReader(table(X[:n], y[:n], **public), grid, rng)
-        found.append(replace(run(filtered.at(X[n:]), split, reader, None)[1], fit=()))
+        found.append(replace(run(filtered, split, reader, None, X[n:])[1], fit=()))
         truths["function"].append(clipped_moments(f[n:], model.noise_variance, HALF)[0])
         truths["outputs"].append(np.clip(y[n:], -HALF, HALF))
     prediction, shares = stack_draws(found), {}

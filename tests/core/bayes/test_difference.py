@@ -40,7 +40,7 @@ def covered(worlds, mechanism):
         release = mechanism.measure(plan, data, POINTS, np.random.default_rng(seed), mean=False)
         low, high = release.interval(0.95, of="function")
         inside.append(((low[0] <= truth.ravel()) & (truth.ravel() <= high[0])).reshape(3, -1).mean(axis=1))
-        box, [measured] = plan.outcome.x_box, release.measured
+        box, [measured] = plan.filtered.columns.box, release.measured
         reading = ReleaseReading(models=plan.models, x_box=box, filtered=plan.filtered, measured=measured)
         joint = reading.at(POINTS[np.r_[0:7, 14:21]]).joint()
         low, high = contrast(joint).interval(0.95, "function")

@@ -7,12 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from dpgp_core.bayes import engine
 from dpgp_core.bayes.budget import split_budget
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.engine import run, run_stages
-from dpgp_core.bayes.filter import Filter, filter_of
+from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.measurement.measurement import CellCounts, Measurement
@@ -86,7 +87,7 @@ def test_log_likelihood_ratio_has_the_claimed_law(filtered):
     rng, ratio, square, spent = np.random.default_rng(2), np.zeros(draws), np.zeros(draws), []
     for draw in range(draws):
         reader = RecordReader(data_of(y), filtered.columns, rng)
-        run(filtered, split, reader, counts)
+        run(filtered, split, reader, counts, X[:1])
         mine, theirs, z = moved(reader, filtered.columns, y, neighbour)
         ratio[draw] = ((z - theirs) ** 2 - (z - mine) ** 2).sum() / 2
         square[draw] = ((mine - theirs) ** 2).sum()
@@ -101,9 +102,9 @@ def test_log_likelihood_ratio_has_the_claimed_law(filtered):
 def test_strategies_and_widths_can_be_reused(filtered):
     """Without noise about the same records: the same intervals and strategies, whatever would be planned now."""
     data, split, counts = data_of(np.sin(5 * X[:, 0])), split_budget(S, "number", 4), public_counts(filtered.columns, X)
-    first, _ = run(filtered, split, RecordReader(data, filtered.columns, np.random.default_rng(0)), counts)
+    first, _ = run(filtered, split, RecordReader(data, filtered.columns, np.random.default_rng(0)), counts, X[:1])
     silent = RecordReader(data, filtered.columns, ZeroNoise())
-    again, _ = run(replace(filtered, gap=1e-6), split, silent, counts, like=first)
+    again, _ = run(replace(filtered, gap=1e-6), split, silent, counts, X[:1], like=first)
     for stage, other in zip(again.stages, first.stages, strict=True):
         np.testing.assert_array_equal(stage.B, other.B)
         assert stage.width == other.width
@@ -112,13 +113,13 @@ def test_strategies_and_widths_can_be_reused(filtered):
 
 def test_the_first_stage_clips_to_the_bounds(filtered, monkeypatch):
     """It has no curve yet. The widths of the others are planned."""
-    asked, planned = [], Filter.next_stage
+    asked, planned = [], engine.next_stage
 
-    def recorded(self, posterior, s, width, B=None):
+    def recorded(filtered, posterior, s, width, B=None):
         asked.append(width)
-        return planned(self, posterior, s, width, B)
+        return planned(filtered, posterior, s, width, B)
 
-    monkeypatch.setattr(Filter, "next_stage", recorded)
+    monkeypatch.setattr(engine, "next_stage", recorded)
     reader = RecordReader(data_of(np.sin(5 * X[:, 0])), filtered.columns, np.random.default_rng(0))
     known = filtered.with_counts(public_counts(filtered.columns, X))
     (first, *_), _ = run_stages(known, split_budget(S, "number", 3), reader)
@@ -128,13 +129,13 @@ def test_the_first_stage_clips_to_the_bounds(filtered, monkeypatch):
 
 def test_squares_of_two_stages_are_planned_for_outliers(filtered, monkeypatch):
     """The others identify the residual variance."""
-    asked, planned = [], Filter.next_squares
+    asked, planned = [], engine.next_squares
 
-    def recorded(self, posterior, g, s, *, excess):
+    def recorded(*arguments, excess):
         asked.append(excess)
-        return planned(self, posterior, g, s, excess=excess)
+        return planned(*arguments, excess=excess)
 
-    monkeypatch.setattr(Filter, "next_squares", recorded)
+    monkeypatch.setattr(engine, "next_squares", recorded)
     reader = RecordReader(data_of(np.sin(5 * X[:, 0])), filtered.columns, np.random.default_rng(0))
     known = filtered.with_counts(public_counts(filtered.columns, X))
     run_stages(known, split_budget(S, "number", 6), reader)
@@ -153,7 +154,7 @@ def measurements(make_dataset):
     """Every measurement of a real run over private inputs, and the public function it is about."""
     reader = RecordReader(make_dataset(), CELLS, None)
     filtered = filter_of(auto_models(CELLS.box, HALF_OF_TWELVE), CELLS, 12, HALF_OF_TWELVE, gap=0.2)
-    measured, _ = run(filtered, SPLIT, reader, None)
+    measured, _ = run(filtered, SPLIT, reader, None, CELLS.centres[:1])
     located = (reader._positions.measurement, None)
     return [(measured.counts, None), located, *((m, g) for m, g, _ in queries_of(reader))]
 

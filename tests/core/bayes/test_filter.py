@@ -16,9 +16,19 @@ from dpgp_core.bayes.counts import known_counts, public_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model, auto_models, curve_models
 from dpgp_core.bayes.periodic import with_phases
+from dpgp_core.bayes.prediction import change_point_covariances, cross_covariances, predict
 from dpgp_core.bayes.queries import Squares, StageMeasurement
 from dpgp_core.bayes.residuals import has_outliers, model_weights
-from dpgp_core.bayes.strategy import representative_models, risk_model
+from dpgp_core.bayes.strategy import (
+    choose_width,
+    intervals,
+    mixture_risk,
+    moments_of,
+    next_stage,
+    plan_stage,
+    representative_models,
+    risk_model,
+)
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.strategies.bayes import optimal_strategy, risk
@@ -47,7 +57,7 @@ def even():
 
 @pytest.mark.parametrize("clip", [0.1, 0.75, 3.0, math.inf])
 def test_intervals_lie_where_outcomes_can(even, clip):
-    [asked] = even.intervals(even.prior(), clip)
+    [asked] = intervals(even, even.prior(), clip)
     least, most = CELLS.extremes(asked.g)
     assert (asked.low + most >= -HALF - 1e-12).all()
     assert (asked.high + least <= HALF + 1e-12).all()
@@ -58,7 +68,7 @@ def test_intervals_lie_where_outcomes_can(even, clip):
 def test_clipping_intervals_stay_in_range_with_minimal_width(even, level, monkeypatch):
     monkeypatch.setattr(type(even), "curve", lambda *_: np.clip(ZERO + level, -HALF, HALF))
     monkeypatch.setattr(type(even), "mean_square", lambda *_: np.full(8, 1e-12))
-    [asked] = even.intervals(even.prior(), 0.75)
+    [asked] = intervals(even, even.prior(), 0.75)
     assert (asked.g + asked.low.min() >= -HALF - 1e-12).all()
     assert (asked.g + asked.high.max() <= HALF + 1e-12).all()
     assert (asked.high - asked.low >= 2 * HALF * TUNING.narrowest * (1 - 1e-9)).all()
@@ -66,17 +76,17 @@ def test_clipping_intervals_stay_in_range_with_minimal_width(even, level, monkey
 
 def test_a_given_width_replaces_the_choice(even):
     now = even.prior()
-    asked, _ = even.next_stage(now, 1.0, math.inf)
+    asked, _ = next_stage(even, now, 1.0, math.inf)
     assert asked.width == math.inf
     assert asked.noise_multiplier == 1.0
     np.testing.assert_array_equal(asked.g, 0)
     np.testing.assert_allclose([asked.low, asked.high], [np.full(8, -HALF), np.full(8, HALF)])
-    asked, _ = even.next_stage(now, 1.0, 1.5, filter_module.identity_strategy(8).B)
+    asked, _ = next_stage(even, now, 1.0, 1.5, strategy.identity_strategy(8).B)
     np.testing.assert_array_equal(asked.B, np.eye(8))
-    np.testing.assert_array_equal(asked.low, even.intervals(now, 1.5)[0].low)
-    asked, linear = even.next_stage(now, 1.0, None)
+    np.testing.assert_array_equal(asked.low, intervals(even, now, 1.5)[0].low)
+    asked, linear = next_stage(even, now, 1.0, None)
     assert asked.width in {even.clip * times for times in TUNING.widths}
-    [expected] = even.intervals(now, asked.width)
+    [expected] = intervals(even, now, asked.width)
     for one, other in ((asked.low, expected.low), (asked.high, expected.high), (asked.g, expected.g)):
         np.testing.assert_array_equal(one, other)
     assert asked.B.shape[1] == 8
@@ -88,14 +98,14 @@ def test_intervals_grow_with_the_number_of_records():
     widths = []
     for each in (1, 10_000):
         filtered = of_people([each] * 8)
-        widths.append(filtered.next_stage(filtered.prior(), 3.0, None)[0].width)
+        widths.append(next_stage(filtered, filtered.prior(), 3.0, None)[0].width)
     assert widths[0] <= widths[1]
 
 
 def known_after(filtered, sd, s=0.3):
     """The posterior after a stage of the whole range that showed a curve of 0, and squares that show this sd."""
     now = filtered.prior()
-    [query] = filtered.intervals(now, math.inf)
+    [query] = intervals(filtered, now, math.inf)
     stage = query._replace(B=np.eye(8), noise_multiplier=s, z=np.zeros(8))
     now = filtered.after(now, stage)
     g = filtered.curve(now)
@@ -114,14 +124,14 @@ def test_stages_take_the_widest_nearly_optimal_interval(even, s, expected):
     Where noise leaves most of the risk, all widths leave about as much, and that is no reason for a wide interval.
     """
     known = known_after(even, 0.2)
-    active = even.active(known)
-    index, shares = representative_models(even.models, known.weights, active)
-    queries = even.intervals(known, *(even.clip * times for times in TUNING.widths))
+    index, shares = representative_models(even.models, known.weights, even.active(known).state.index)
+    likeliest = known._replace(state=known.state.only(index))
+    queries = intervals(even, known, *(even.clip * times for times in TUNING.widths))
     B = np.random.default_rng(3).standard_normal((5, 8))
     B /= np.linalg.norm(B, axis=0)
-    linears, left = [even.linearised(known, query, None, index) for query in queries], []
+    linears, left = [even.linearised(likeliest, query) for query in queries], []
     for linear in linears:
-        moments = even.moments_of(known, linear)
+        moments = moments_of(even, known, linear)
         K, F, variance = (
             np.tensordot(shares / shares.sum(), part, axes=1) for part in (moments.K, moments.F, moments.variance)
         )
@@ -130,7 +140,7 @@ def test_stages_take_the_widest_nearly_optimal_interval(even, s, expected):
         left.append(float(even.record_counts @ (variance - explained) / even.record_counts.sum()))
     prior = float(even.record_counts @ variance / even.record_counts.sum())
     good = np.flatnonzero(np.array(left) <= min(left) + TUNING.tied * (prior - min(left)))
-    assert even._width(known, linears, shares, B, s) == good[-1] == expected
+    assert choose_width(even, known, linears, shares, B, s) == good[-1] == expected
     assert s < 1 or max(left) < 1.2 * min(left)
 
 
@@ -138,8 +148,8 @@ def test_failed_risks_fall_back_to_the_narrowest_interval(even, monkeypatch):
     def fails(*_, **__):
         raise np.linalg.LinAlgError
 
-    monkeypatch.setattr(filter_module, "risk", fails)
-    assert even.next_stage(even.prior(), 1.0, None)[0].width == even.clip * TUNING.widths[0]
+    monkeypatch.setattr(strategy, "risk", fails)
+    assert next_stage(even, even.prior(), 1.0, None)[0].width == even.clip * TUNING.widths[0]
 
 
 def test_the_prior_curve_is_zero_with_prior_weights(even):
@@ -157,10 +167,10 @@ def test_the_prior_curve_is_zero_with_prior_weights(even):
 
 def test_a_stage_without_clipping_reproduces_the_released_curve(even):
     now, truth = even.prior(), np.linspace(-1, 1, 8)
-    [asked] = even.intervals(now, np.inf)
+    [asked] = intervals(even, now, np.inf)
     sums = 50 * truth / (2 * HALF)  # of 50 records in each cell
     later = even.after(now, asked._replace(B=np.eye(8), noise_multiplier=0.1, z=sums))
-    found = even.at(CELLS.centres).predict(later)
+    found = predict(even, later, CELLS.centres)
     np.testing.assert_allclose(found.mean[0], truth, atol=0.15)
     assert (later.weights @ found.variances[0] < 0.1).all()
 
@@ -169,13 +179,15 @@ def test_a_stage_without_clipping_reproduces_the_released_curve(even):
 def test_plans_for_second_moments_are_nearly_optimal(s):
     few = of_people(np.arange(8.0) + 0.5, gap=1e-3)
     now = few.prior()
-    linear = few.linearised(now, few.intervals(now, np.inf)[0])
-    index, shares = representative_models(few.models, now.weights, few.active(now))
+    linear = few.linearised(now, intervals(few, now, np.inf)[0])
+    index, shares = representative_models(few.models, now.weights, few.active(now).state.index)
     of_likeliest = linear.only(index)
-    alone = each_alone(few.moments_of(now, of_likeliest))
-    mixture = [risk_model(one, few.record_counts, share) for one, share in zip(alone, shares, strict=True)]
-    moments = few.moments(now, of_likeliest, shares)
-    B, closer = few.plan_stage(now, linear, s).B, optimal_strategy(mixture, s**2, gap=1e-3).B
+    alone = each_alone(moments_of(few, now, of_likeliest))
+    mixture = [
+        replace(risk_model(one, few.record_counts), weight=share) for one, share in zip(alone, shares, strict=True)
+    ]
+    moments = mixture_risk(few, now, of_likeliest, shares)
+    B, closer = plan_stage(few, now, linear, s).B, optimal_strategy(mixture, s**2, gap=1e-3).B
     for each in (B, closer, np.random.default_rng(1).standard_normal((3, 8)) / 8):
         assert risk([moments], each, s**2) >= risk(mixture, each, s**2) * (1 - 1e-3)  # what was left out of either
     nothing = risk(mixture, np.zeros((1, 8)), s**2)
@@ -185,8 +197,8 @@ def test_plans_for_second_moments_are_nearly_optimal(s):
 def test_moments_are_those_of_the_state(even):
     """K = T C T^T + rest and F = T C Phi^T, and of change points, from the whole covariance of each model."""
     now = known_after(even, 0.3)
-    linear = even.linearised(now, even.intervals(now, 1.5)[0])
-    found, state, k = even.moments_of(now, linear), now.state.only(linear.index), even.models.rank
+    linear = even.linearised(now, intervals(even, now, 1.5)[0])
+    found, state, k = moments_of(even, now, linear), now.state.only(linear.index), even.models.rank
     for row, one in enumerate(each_alone(found)):
         C = np.diag(state.prior[row]) - state.rows[row].T @ state.rows[row]
         T, phi = linear.T[row], np.zeros((8, C.shape[1]))
@@ -209,14 +221,14 @@ def test_failed_optimisation_falls_back_to_the_identity_strategy(even, monkeypat
         raise np.linalg.LinAlgError
 
     monkeypatch.setattr(strategy, "optimal_strategy", fails)
-    asked, _ = even.next_stage(even.prior(), 1.0, None)
+    asked, _ = next_stage(even, even.prior(), 1.0, None)
     np.testing.assert_array_equal(asked.B, np.eye(8))
 
 
 def test_strategies_are_quantised_with_columns_within_norm_one(even):
     now = even.prior()
     for s in (0.1, 1.0, 30.0):
-        integers = even.next_stage(now, s, None)[0].B * 2**20
+        integers = next_stage(even, now, s, None)[0].B * 2**20
         assert (integers == np.rint(integers)).all()
         assert ((integers**2).sum(axis=0) <= 2**40).all()
 
@@ -246,7 +258,7 @@ def test_identified_outliers_cause_a_second_reading():
             known = known if found else many.with_squares(known, stage.squares)
         np.testing.assert_allclose(posterior.weights, known.weights, atol=0.01)
         index = np.flatnonzero(posterior.weights > 1e-4)
-        ours, its = many.predict(posterior), many.predict(known)
+        ours, its = predict(many, posterior, X), predict(many, known, X)
         np.testing.assert_allclose(ours.means[0, index], its.means[0, index], atol=0.01)
         np.testing.assert_allclose(ours.variances[0, index], its.variances[0, index], atol=0.01)
 
@@ -263,7 +275,7 @@ AT = np.linspace(0, 10, 7)[:, None]
 
 
 def read_by(models, stages):
-    filtered = filter_of(models, CELLS, 400, HALF, is_binary=False).with_counts(known_counts(np.full(8, 50.0))).at(AT)
+    filtered = filter_of(models, CELLS, 400, HALF, is_binary=False).with_counts(known_counts(np.full(8, 50.0)))
     return filtered, filtered.read(stages)
 
 
@@ -271,25 +283,25 @@ def read_by(models, stages):
 def stages(even):
     """Two stages: the whole range, then intervals about the curve and squares."""
     rng, now = np.random.default_rng(5), even.prior()
-    first = even.next_stage(now, 0.3, math.inf)[0]
+    first = next_stage(even, now, 0.3, math.inf)[0]
     first = first._replace(z=rng.standard_normal(len(first.B)))
     now = even.after(now, first)
-    second = even.next_stage(now, 0.2, 1.5)[0]
+    second = next_stage(even, now, 0.2, 1.5)[0]
     squares = Squares(second.g, np.full(8, 2.0), 3.0, -120.0)
     return [first, second._replace(z=rng.standard_normal(len(second.B)), squares=squares)]
 
 
 def test_a_mixture_predicts_what_its_models_predict_alone(stages):
     filtered, together = read_by(MANY, stages)
-    prediction, shared = filtered.predict(together), filtered.cross_covariances(together)
-    places = filtered.change_point_covariances(together)
+    prediction, shared = predict(filtered, together, AT), cross_covariances(filtered, together, AT)
+    places = change_point_covariances(filtered, together, AT)
     for index, model in enumerate(MANY):
         one, alone = read_by([model], stages)
         assert together.state.log_evidence[index] == pytest.approx(alone.state.log_evidence[0], abs=1e-9)
-        its = one.predict(alone)
+        its = predict(one, alone, AT)
         np.testing.assert_allclose(prediction.means[0, index], its.means[0, 0], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(prediction.variances[0, index], its.variances[0, 0], rtol=1e-9, atol=1e-9)
-        [Q], [of_places] = one.cross_covariances(alone), one.change_point_covariances(alone)
+        [Q], [of_places] = cross_covariances(one, alone, AT), change_point_covariances(one, alone, AT)
         np.testing.assert_allclose(shared[index].T @ shared[index], Q.T @ Q, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(places[index], of_places, rtol=1e-9, atol=1e-9)
 
@@ -320,10 +332,10 @@ def test_a_failing_model_stops_no_release(stages, monkeypatch):
     others = [0, 2, 3]
     np.testing.assert_allclose(found.state.log_evidence[others], good.state.log_evidence[others], atol=1e-9)
     np.testing.assert_allclose(
-        filtered.predict(found).means[0, others], filtered.predict(good).means[0, others], atol=1e-9
+        predict(filtered, found, AT).means[0, others], predict(filtered, good, AT).means[0, others], atol=1e-9
     )
-    assert np.isfinite(filtered.predict(found).interval(0.95)).all()
-    asked, _ = filtered.next_stage(found, 1.0, None)
+    assert np.isfinite(predict(filtered, found, AT).interval(0.95)).all()
+    asked, _ = next_stage(filtered, found, 1.0, None)
     assert np.isfinite(asked.B).all()
 
 
@@ -363,7 +375,7 @@ def test_models_ruled_out_by_squares_are_dropped(monkeypatch):
     data = table(x[:, None], np.sin(5 * x) + 0.1 * rng.standard_normal(4000), y_bounds=(-2.0, 2.0), x_box=((0.0, 1.0),))
     plan = mechanism.plan_for(data, X_TEST)
     [measured] = mechanism.measure(plan, data, X_TEST, np.random.default_rng(1), mean=False).measured
-    filtered = plan.filtered.at(X_TEST).with_counts(measured.counts)
+    filtered = plan.filtered.with_counts(measured.counts)
     posterior = filtered.read(measured.stages)
     out = ~posterior.state.read
     noises = np.array([model.noise_variance for model in plan.models])
@@ -373,7 +385,7 @@ def test_models_ruled_out_by_squares_are_dropped(monkeypatch):
     every = filtered.read(measured.stages)
     assert every.state.read.all()
     np.testing.assert_allclose(posterior.weights, every.weights, atol=1e-7)
-    intervals = (filtered.predict(each).interval(0.95) for each in (posterior, every))
+    intervals = (predict(filtered, each, X_TEST).interval(0.95) for each in (posterior, every))
     for one, other in zip(*intervals, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
 
@@ -385,15 +397,15 @@ def test_some_model_always_remains_for_planning():
     now, noises = every.prior(), every.models.noise_variance
     believed = (noises == noises[-1]) & ~every.models.always_planned_for
     now = now._replace(weights=believed / believed.sum())
-    assert set(every.active(now)) == set(np.flatnonzero(noises == noises[-1]))
-    asked, linear = every.next_stage(now, 1.0, None)
+    assert set(every.active(now).state.index) == set(np.flatnonzero(noises == noises[-1]))
+    asked, linear = next_stage(every, now, 1.0, None)
     later = every.after(now, asked._replace(z=np.zeros(len(asked.B))), linear)
     np.testing.assert_array_equal(later.state.read, noises == noises[-1])
     narrow = np.where(np.arange(len(now.log_densities)) > 0, -1e6, 0.0)
     turned = every._reweighted(later._replace(log_densities=narrow))
     np.testing.assert_array_equal(turned.weights > 0, noises == noises[-1])
-    assert np.isfinite(every.next_stage(turned, 1.0, None)[0].B).all()
-    assert np.isfinite(every.predict(turned).interval(0.95)).all()
+    assert np.isfinite(next_stage(every, turned, 1.0, None)[0].B).all()
+    assert np.isfinite(predict(every, turned, AT).interval(0.95)).all()
 
 
 @pytest.mark.parametrize(("share", "sought"), [(1e-2, True), (1e-4, True), (1e-8, False)])
@@ -431,11 +443,11 @@ def test_many_records_are_measured_with_the_identity_strategy():
     grid = CellGrid(box=BOX * 2, per_side=10)
     filtered = filter_of(auto_models(grid.box, HALF), grid, 10**7, HALF).with_counts(known_counts(np.full(100, 1e5)))
     prior = filtered.prior()
-    [query] = filtered.intervals(prior, math.inf)
+    [query] = intervals(filtered, prior, math.inf)
     linear = filtered.linearised(prior, query)
-    planned = filtered.plan_stage(prior, linear, 20.0)
+    planned = plan_stage(filtered, prior, linear, 20.0)
     np.testing.assert_array_equal(planned.B, np.eye(100))
     index, shares = representative_models(filtered.models, prior.weights, linear.index)
-    moments = filtered.moments(prior, linear.only(index), shares)
+    moments = mixture_risk(filtered, prior, linear.only(index), shares)
     assert planned.risk == pytest.approx(risk([moments], np.eye(100), 400.0))
     assert planned.risk <= 1.001 * optimal_strategy([moments], 400.0, gap=1e-6, max_iterations=500).risk

@@ -13,7 +13,9 @@ from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.queries import NOTHING, StageMeasurement
-from dpgp_core.bayes.state import linearise, model_set, prior_state, updated_state
+from dpgp_core.bayes.state import model_set, prior_state
+from dpgp_core.bayes.strategy import intervals
+from dpgp_core.bayes.update import linearise, updated_state
 from dpgp_core.kernels import EQ, Matern12
 from dpgp_core.levels import side_of
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
@@ -153,7 +155,7 @@ def test_clipping_intervals_are_within_the_range_of_residuals(seed, clustered_or
     for g in (np.full(len(overshooting), h), np.full(len(overshooting), -h), overshooting):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(filtered), "curve", lambda *_, g=g: g)
-            queries = filtered.intervals(prior, 0.75, np.inf)
+            queries = intervals(filtered, prior, 0.75, np.inf)
         for query in queries:
             assert -2 * h <= query.low.min()
             assert query.high.max() <= 2 * h

@@ -13,6 +13,7 @@ from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.counts import known_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model
+from dpgp_core.bayes.prediction import noise_variance, predict
 from dpgp_core.bayes.queries import StageMeasurement
 from dpgp_core.bayes.readers import measured_of
 from dpgp_core.bayes.reading import columns_of, read, refit
@@ -65,10 +66,10 @@ def test_exact_answers_remove_the_privacy_noise():
     filtered, stage = one_stage()
     posterior = filtered.read([stage])
     exact = filtered.read([stage._replace(noise_multiplier=1e-3 * stage.noise_multiplier)])
-    expected = filtered.predict(posterior).variances[0, 0] - filtered.predict(exact).variances[0, 0]
-    np.testing.assert_allclose(filtered.noise_variance(posterior, [stage]), expected, rtol=1e-6)
+    expected = predict(filtered, posterior, X_TEST).variances[0, 0] - predict(filtered, exact, X_TEST).variances[0, 0]
+    np.testing.assert_allclose(noise_variance(filtered, posterior, [stage], X_TEST), expected, rtol=1e-6)
     nearly = stage._replace(noise_multiplier=1e-4)
-    none = filtered.noise_variance(filtered.read([nearly]), [nearly])
+    none = noise_variance(filtered, filtered.read([nearly]), [nearly], X_TEST)
     assert (none < 1e-4 * expected).all()
 
 
@@ -78,7 +79,7 @@ def one_stage():
     filtered = filter_of(MODELS[1:], cells, 400, 2.0, change_points=False).with_counts(known_counts(np.full(8, 50.0)))
     zero, half = np.zeros(len(cells.nodes)), np.full(8, 2.0)
     z = 20 * np.sin(np.arange(8.0))
-    return filtered.at(X_TEST), StageMeasurement(np.eye(8), -half, half, 3.0, zero, z)
+    return filtered, StageMeasurement(np.eye(8), -half, half, 3.0, zero, z)
 
 
 def test_predictions_do_not_depend_on_other_inputs(reading):
@@ -101,9 +102,9 @@ def test_a_refit_equals_reading_with_that_kernel(statistics, kernel):
     models = [Model(kernel=kernel, noise_variance=noise) for noise in NOISES]
     measured = measured_of(statistics)
     filtered = filter_of(models, columns_of(statistics), 12, statistics.half_range, change_points=False)
-    filtered = filtered.with_counts(measured.counts).at(WIDER)
+    filtered = filtered.with_counts(measured.counts)
     outcome = filtered.read(measured.stages)
-    fresh = filtered.predict(outcome)
+    fresh = predict(filtered, outcome, WIDER)
     again = refit(statistics, kernels=[kernel], noise_variances=NOISES, X_test=WIDER)
     np.testing.assert_allclose(again.weights, outcome.weights, rtol=1e-9, atol=1e-9)
     in_unit = [statistics.midpoint + statistics.y_scale * end[0] for end in fresh.interval(0.9, "function")]

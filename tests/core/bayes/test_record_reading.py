@@ -10,6 +10,7 @@ from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model
+from dpgp_core.bayes.prediction import cross_covariances, predict
 from dpgp_core.bayes.queries import StageMeasurement
 from dpgp_core.bayes.record_reading import read_records, record_models
 from dpgp_core.bayes.state import KAPPA
@@ -141,12 +142,12 @@ def by_columns(kernel, stages, half_width):
     """
     model = Model(kernel=kernel, noise_variance=NOISE_VARIANCE / (1 + KAPPA))
     found = clusters_of(BOX, X)
-    filtered = filter_of([model], found, len(X), HALF, change_points=False).at(SEVEN)
+    filtered = filter_of([model], found, len(X), HALF, change_points=False)
     unbiased = replace(filtered.models, bias=np.zeros((found.size, 0)))
     filtered = replace(filtered, models=unbiased).with_counts(public_counts(found, X))
     ends, g = np.full(len(X), half_width), np.zeros(len(found.nodes))
     posterior = filtered.read([StageMeasurement(B, -ends, ends, S, g, z) for B, z in stages])
-    prediction, [Q] = filtered.predict(posterior), filtered.cross_covariances(posterior)
+    prediction, [Q] = predict(filtered, posterior, SEVEN), cross_covariances(filtered, posterior, SEVEN)
     covariance = kernel(SEVEN, SEVEN) - Q.T @ Q
     np.testing.assert_allclose(prediction.variances[0, 0], covariance.diagonal(), atol=1e-9)
     return prediction.means[0, 0], covariance, posterior.state.log_evidence[0]

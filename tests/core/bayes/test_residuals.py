@@ -14,7 +14,7 @@ from dpgp_core.bayes import residuals
 from dpgp_core.bayes.clipping import bias_of, bias_sd
 from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
-from dpgp_core.bayes.dispersion import clipping_threshold, usual_distance
+from dpgp_core.bayes.dispersion import clipping_threshold, plan_distances, read_distances, usual_distance
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.mixture import JointPosterior, Mixture, OutcomeDistribution, skewness_of
 from dpgp_core.bayes.model import Model, auto_models
@@ -198,7 +198,7 @@ def records(n):
     X = 10 * (np.arange(n)[:, None] + 0.5) / n
     columns = clusters_of(BOX, X)
     filtered = filter_of(auto_models(BOX, 1.0)[:1], columns, n, 1.0).with_counts(public_counts(columns, X))
-    return X, filtered.at(GRID)
+    return X, filtered
 
 
 @cache
@@ -207,11 +207,12 @@ def released(shape, n, s=4.0, draws=40):
     rng, sd = np.random.default_rng(0), SHAPES[shape]
     X, filtered = records(n)
     threshold, cells, found = 2 * float(np.median(sd(X))), filtered.columns.index(X), []
-    B = filtered.plan_distances(float(usual_distance(0.5)), s).B
+    B = plan_distances(filtered, float(usual_distance(0.5)), s).B
     for _ in range(draws):
         a = np.minimum(np.abs(rng.normal(0, sd(X[:, 0]))), threshold)
         z = B[:, cells] @ (a / threshold - 0.5) + s * rng.standard_normal(len(B))
-        found.append(filtered.read_distances(Distances(B, threshold, threshold / 2, s, z)).noise_variance)
+        distances = Distances(B, threshold, threshold / 2, s, z)
+        found.append(read_distances(filtered, distances, GRID).noise_variance)
     return np.array(found)
 
 

@@ -11,6 +11,7 @@ from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import auto_models
+from dpgp_core.bayes.prediction import unseen_outliers
 from dpgp_core.bayes.queries import StageMeasurement
 from dpgp_core.bayes.reading import read
 from dpgp_core.bayes.residuals import log_density, log_prior
@@ -43,25 +44,25 @@ EACH = np.eye(PLACES)
 def test_outliers_up_to_twice_the_noise_are_hidden(filtered, B, hidden):
     """N p outliers at the far end of the bounds move the sum by N p, as intervals are as wide as the bounds."""
     stages = (stage(filtered, B, HALF, 3.0), stage(filtered, B, 0.1, 0.5))
-    assert filtered.unseen_outliers(filtered.prior(), stages) == pytest.approx(1.96 * hidden, rel=1e-12)
+    assert unseen_outliers(filtered, filtered.prior(), stages) == pytest.approx(1.96 * hidden, rel=1e-12)
 
 
 def test_two_unclipped_stages_hide_less_than_one(filtered):
     stages = (*[stage(filtered, LEVEL, HALF, 3.0)] * 2, stage(filtered, LEVEL, 0.1, 0.5))
-    assert filtered.unseen_outliers(filtered.prior(), stages) == pytest.approx(1.96 * 3.0 / 2**0.5 / N, rel=1e-12)
+    assert unseen_outliers(filtered, filtered.prior(), stages) == pytest.approx(1.96 * 3.0 / 2**0.5 / N, rel=1e-12)
 
 
 def test_intervals_wider_than_the_bounds_hide_more(filtered):
     stages = (stage(filtered, LEVEL, 2 * HALF, 3.0), stage(filtered, LEVEL, 0.1, 0.5))
-    assert filtered.unseen_outliers(filtered.prior(), stages) == pytest.approx(2 * 1.96 * 3.0 / N, rel=1e-12)
+    assert unseen_outliers(filtered, filtered.prior(), stages) == pytest.approx(2 * 1.96 * 3.0 / N, rel=1e-12)
 
 
 def test_no_outlier_is_hidden_where_no_stage_clips(filtered):
-    assert filtered.unseen_outliers(filtered.prior(), [stage(filtered, LEVEL, HALF, 3.0)]) == 0.0
+    assert unseen_outliers(filtered, filtered.prior(), [stage(filtered, LEVEL, HALF, 3.0)]) == 0.0
 
 
 def test_everything_is_hidden_where_every_stage_clips(filtered):
-    assert filtered.unseen_outliers(filtered.prior(), [stage(filtered, LEVEL, 0.1, 3.0)]) == 1.0
+    assert unseen_outliers(filtered, filtered.prior(), [stage(filtered, LEVEL, 0.1, 3.0)]) == 1.0
 
 
 def test_outliers_that_were_seen_are_in_the_intervals(filtered):
@@ -71,7 +72,7 @@ def test_outliers_that_were_seen_are_in_the_intervals(filtered):
         sum_of_squares = 0.04 * N
         found = found + log_density(HALF, np.zeros(1), np.array([A]), np.array([float(N)]), 1.0, sum_of_squares - N / 2)
     stages = (stage(filtered, LEVEL, HALF, 3.0), stage(filtered, LEVEL, 0.1, 0.5))
-    assert filtered.unseen_outliers(filtered.prior(found), stages) == 0.0
+    assert unseen_outliers(filtered, filtered.prior(found), stages) == 0.0
 
 
 GRID = np.linspace(0.02, 0.98, 9)[:, None]

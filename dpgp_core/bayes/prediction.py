@@ -1,0 +1,141 @@
+"""What the posterior of a filter says about the curve at test inputs. All of it is post-processing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import FloatArray
+from ..linalg import column_norms
+from ..measurement.fit import fits_of
+from .clipping import ends_of
+from .filter import Filter, Posterior
+from .mixture import Mixture
+from .queries import StageMeasurement
+from .residuals import has_outliers
+from .update import updated_state
+
+_SEEN = 1.96  # number of standard deviations of the noise above which outliers are noticed
+_EXACT = 1e-3  # noise with which an exact answer is read, over that of the released one
+
+
+def predict(filtered: Filter, posterior: Posterior, X_test: FloatArray) -> Mixture:
+    """Return the predictions of the models at test inputs X_test (P, D).
+
+    The variance under a model is k(x, x) - |rows phi(x)|^2, plus the variance that is due to the heights and locations
+    of change points. A model that is no longer read has weight 0 and keeps its prior prediction.
+    """
+    models, state = filtered.models, posterior.state
+    shapes, unsure = models.change_points.at(X_test), models.change_points.step_variance_at(X_test)
+    priors = [each.kernel.diagonal(X_test) for each in models.features]
+    means, variances = np.zeros((len(models), len(X_test))), np.stack(priors)[models.label]
+    means[state.index] = state.change_points.mean @ shapes.T
+    variances[state.index] += state.change_points.square @ unsure.T
+    for label, rows in models.kernels_of(state.index):
+        phi, index = models.at(label, X_test), state.index[rows]
+        Q = state.rows[rows, :, : models.rank] @ phi.T
+        smooth = np.maximum(priors[label] - column_norms(Q), 1e-14 * priors[label])
+        effects = shapes - Q.swapaxes(1, 2) @ state.change_points.G[rows]
+        means[index] += state.coefficients[rows] @ phi.T
+        variances[index] += smooth - priors[label] + state.change_points.only(rows).variance(effects)
+    sizes = posterior.stage_sizes
+    return Mixture(
+        means=means[None],
+        variances=variances[None],
+        noise_variances=models.noise_variance,
+        weights=posterior.weights[None],
+        fit=fits_of(posterior.weights[None], state.misfit[None], sizes) if sizes else (),
+    )
+
+
+def noise_variance(
+    filtered: Filter, posterior: Posterior, stages: Sequence[StageMeasurement], X_test: FloatArray
+) -> FloatArray:
+    """Return an upper bound of the posterior variance of f at X_test (P,) that is due to privacy noise.
+
+    Let z be the released answers of the stages, and y the exact answers to the same queries. By the law of total
+    variance,
+
+        Var(f | z) = E[Var(f | y) | z] + Var(E[f | y] | z).
+
+    The last term is the variance that is due to noise: that of the curve which exact answers would give. It includes
+    the effect of noise on the weights of the models. Under each model, Var(f | y) follows from the queries, and the
+    weights given z are the expected weights given y. The first term is therefore at least sum_m w_m Var(f | y, m), and
+    the difference of Var(f | z) and this sum is returned.
+
+    Args:
+        filtered: the filter.
+        posterior: the posterior given all stages.
+        stages: all stages.
+        X_test: test inputs (P, D).
+    """
+    before = filtered.prior(posterior.log_densities)
+    exact = before.state.only(posterior.state.index)
+    before = before._replace(state=exact)
+    for stage in stages:
+        linear = filtered.linearised(before, stage)
+        expected_z = linear.mean.mean(axis=0) @ stage.B.T
+        exact = updated_state(exact, linear, stage.B, _EXACT * stage.noise_multiplier, expected_z)
+        before = filtered.after(before, stage, linear)
+    known = predict(filtered, posterior._replace(state=exact), X_test)
+    total = predict(filtered, posterior, X_test)
+    return np.asarray(np.maximum(total.variance[0] - known.weights[0] @ known.variances[0], 0.0))
+
+
+def cross_covariances(filtered: Filter, posterior: Posterior, X_test: FloatArray) -> tuple[FloatArray, ...]:
+    """Return Q = rows phi(X_test) (R, P) of each model; (0, P) for models that are no longer read.
+
+    The posterior covariance of f at the test inputs is K_** - Q^T Q, plus ``change_point_covariances``.
+    """
+    models, state, found = filtered.models, posterior.state, [np.zeros((0, len(X_test)))] * len(filtered.models)
+    for label, rows in models.kernels_of(state.index):
+        phi = models.at(label, X_test)
+        for row in rows:
+            found[state.index[row]] = np.asarray(state.rows[row, :, : models.rank] @ phi.T)
+    return tuple(found)
+
+
+def change_point_covariances(filtered: Filter, posterior: Posterior, X_test: FloatArray) -> tuple[FloatArray, ...]:
+    """Return the covariance (P, P) that change points add to f at the test inputs under each model.
+
+    It is () if curves have no change points.
+    """
+    models, state, P = filtered.models, posterior.state, len(X_test)
+    if not len(models.change_points.sharp):
+        return ()
+    shapes, covariances = models.change_points.at(X_test), np.zeros((len(models), P, P))
+    covariances[state.index] = models.change_points.step_covariance(X_test, state.change_points.square)
+    for label, rows in models.kernels_of(state.index):
+        Q = state.rows[rows, :, : models.rank] @ models.at(label, X_test).T
+        effects = shapes - Q.swapaxes(1, 2) @ state.change_points.G[rows]
+        covariances[state.index[rows]] += state.change_points.only(rows).covariance(effects, effects)
+    return tuple(covariances)
+
+
+def unseen_outliers(filtered: Filter, posterior: Posterior, stages: Sequence[StageMeasurement]) -> float:
+    """Return the largest share of the records that may be outliers without being noticed.
+
+    Only sums that clip nothing show outliers, see "Outliers that remain unseen" in docs/bayes_cloaking.md. A share p of
+    outliers is noticed if p^2 sum_i |B_i v_i|^2 / s_i^2 > ``_SEEN``^2.
+
+    The share is 0 if no stage clips, or if the squared residuals identify outliers, because intervals then account for
+    them. It is 1 if every stage clips.
+
+    Args:
+        filtered: the filter.
+        posterior: the posterior given all stages.
+        stages: all stages.
+    """
+    clipped, information, h = False, 0.0, filtered.half_range
+    for stage in stages:
+        middle = filtered.columns.averages(stage.g)
+        low, high = stage.low + middle, stage.high + middle
+        clips = np.isfinite(ends_of(low, high, middle, h, clips=not filtered.is_binary).half_width)
+        clipped |= bool(clips.any())
+        far = np.where(clips, 0.0, 2 * h * filtered.record_counts / (high - low))
+        information += float(((stage.B @ far) ** 2).sum()) / stage.noise_multiplier**2
+    if not clipped or has_outliers(posterior.log_densities):
+        return 0.0
+    return min(_SEEN / math.sqrt(information), 1.0) if information else 1.0
