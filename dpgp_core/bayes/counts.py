@@ -83,11 +83,12 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     noise = np.array([*np.full(len(B), noise_sd**2), 1e-8 * mean])
     surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
     HU, HH = H @ root, H @ H.T
+    S_smooth, cross_smooth = HU @ HU.T, HU @ root.T
     smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
     for tau in TUNING.roughness:
         own = mean + tau * mean**2
-        L = sturdy_cholesky(HU @ HU.T + own * HH + np.diag(noise), noise.min())
-        w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, HU @ root.T + own * H, lower=True)
+        L = sturdy_cholesky(S_smooth + own * HH + np.diag(noise), noise.min())
+        w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, cross_smooth + own * H, lower=True)
         squares.append(float(w @ w))
         logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
         posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q

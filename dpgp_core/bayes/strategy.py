@@ -54,13 +54,13 @@ def next_stage(
         B: strategy (r, M); None for the best one.
     """
     posterior = filtered.active(posterior)
-    start, moments = None, None
+    likeliest, start, moments = posterior, None, None
     if width is not None:
         [query] = intervals(filtered, posterior, width)
     else:
-        query, start, moments = _of_least_risk(filtered, posterior, s)
+        query, likeliest, start, moments = _of_least_risk(filtered, posterior, s)
     linear = filtered.linearised(posterior, query, moments)
-    B = plan_stage(filtered, posterior, linear, s, start).B if B is None else B
+    B = plan_stage(filtered, likeliest, linear, s, start).B if B is None else B
     return query._replace(B=B, noise_multiplier=s), linear
 
 
@@ -101,42 +101,40 @@ def next_squares(filtered: Filter, posterior: Posterior, g: FloatArray, s: float
 
 def _of_least_risk(
     filtered: Filter, posterior: Posterior, s: float
-) -> tuple[StageMeasurement, FloatArray, CurveMoments]:
+) -> tuple[StageMeasurement, Posterior, FloatArray, CurveMoments]:
     """Choose the width of the clipping intervals.
 
-    Returns the query with these intervals, the rough strategy (r, M) by which widths were compared, and the moments of
-    f - g under the models of the posterior.
+    All widths are compared with one rough strategy for the narrowest intervals, because approximate solutions for
+    different widths may differ by as much as the widths do.
+
+    Returns the query with these intervals, the posterior of the models for which stages are planned, the rough strategy
+    (r, M), and the moments of f - g under all models of the posterior.
     """
-    active = posterior.state.index
-    index, shares = representative_models(filtered.models, posterior.weights, active)
+    index, shares = representative_models(filtered.models, posterior.weights, posterior.state.index)
     queries = intervals(filtered, posterior, *(filtered.clip * times for times in TUNING.widths))
     moments = curve_moments(posterior.state, queries[0].g)
-    of_likeliest = moments.only(np.searchsorted(active, index))
+    of_few = moments.only(np.searchsorted(posterior.state.index, index))
     few = posterior._replace(state=posterior.state.only(index))
-    linears = [filtered.linearised(few, query, of_likeliest) for query in queries]
-    B = _strategy(filtered, few, linears[0], shares, s, TUNING.rough_gap, TUNING.rough_steps).B
-    return queries[choose_width(filtered, few, linears, shares, B, s)], B, moments
+    try:
+        models = [mixture_risk(filtered, few, filtered.linearised(few, query, of_few), shares) for query in queries]
+    except _NUMERICAL:
+        return queries[0], few, identity_strategy(filtered.columns.size).B, moments
+    rough = best_strategy(models[0], s, TUNING.rough_gap, TUNING.rough_steps).B
+    return queries[choose_width(models, rough, s)], few, rough, moments
 
 
-def choose_width(
-    filtered: Filter, posterior: Posterior, linears: Sequence[LinearSums], shares: FloatArray, B: FloatArray, s: float
-) -> int:
+def choose_width(models: Sequence[RiskModel], B: FloatArray, s: float) -> int:
     """Return the index of the widest intervals whose risk is near the smallest.
 
-    It may exceed the smallest risk by ``TUNING.tied`` times the reduction of the risk by the stage. All widths are
-    compared with one strategy B (r, M), because approximate solutions for different widths may differ by as much as the
-    widths do. If the risk cannot be computed, the narrowest intervals are chosen.
+    It may exceed the smallest risk by ``TUNING.tied`` times the reduction of the risk by the stage. If the risk cannot
+    be computed, the narrowest intervals are chosen.
 
     Args:
-        filtered: the filter.
-        posterior: the posterior after the previous stages.
-        linears: the sums in intervals of each width, in ascending order of the widths, under the same models.
-        shares: weights of these models (A,).
-        B: strategy (r, M).
+        models: the risk model for each width, in ascending order of the widths.
+        B: strategy (r, M) with which the widths are compared.
         s: noise multiplier of the stage.
     """
     try:
-        models = [mixture_risk(filtered, posterior, linear, shares) for linear in linears]
         risks = np.array([risk([model], B, s**2) for model in models])
     except _NUMERICAL:
         return 0
@@ -148,8 +146,8 @@ def plan_stage(
 ) -> Strategy:
     """Return the strategy B (r, M) that minimises the risk of f over the columns, weighted by their records.
 
-    Its columns have norm at most 1, and its entries are multiples of 2^-20. The risk is that of the second moments of
-    the mixture, in which each family of kernels is represented by one model (``representative_models``).
+    The risk is that of the second moments of the mixture, in which each family of kernels is represented by one model
+    (``representative_models``).
 
     Args:
         filtered: the filter.
@@ -159,35 +157,19 @@ def plan_stage(
         start: a strategy (r, M) from which the solver starts; None for its own.
     """
     index, shares = representative_models(filtered.models, posterior.weights, linear.index)
-    best = _strategy(filtered, posterior, linear.only(index), shares, s, filtered.gap, TUNING.steps, start)
-    return replace(best, B=strategy_integers(best.B) / GRID)
-
-
-def _strategy(
-    filtered: Filter,
-    posterior: Posterior,
-    linear: LinearSums,
-    shares: FloatArray,
-    s: float,
-    gap: float,
-    steps: int,
-    start: FloatArray | None = None,
-) -> Strategy:
-    """Return the best strategy, or the identity if the best one cannot be computed.
-
-    The stage has been paid for, and whether this fails could depend on private values, so that no error may be raised.
-    """
     try:
-        return best_strategy(mixture_risk(filtered, posterior, linear, shares), s, gap, steps, start)
+        model = mixture_risk(filtered, posterior, linear.only(index), shares)
     except _NUMERICAL:
         return identity_strategy(filtered.columns.size)
+    return quantised(best_strategy(model, s, filtered.gap, TUNING.steps, start))
 
 
 def best_strategy(model: RiskModel, s: float, gap: float, steps: int, start: FloatArray | None = None) -> Strategy:
-    """Return the strategy that minimises the risk, computed by ``strategies.bayes``.
+    """Return the strategy that minimises the risk, or the identity if the best one cannot be computed.
 
-    With very many records and a wide prior, B = I is nearly optimal and the solver converges slowly. If no start is
-    given and the first steps of the solver do not improve on B = I, then B = I is returned.
+    The stage has been paid for, and a failure could depend on private values, so that no error may be raised. With very
+    many records and a wide prior, B = I is nearly optimal and the solver converges slowly. If no start is given and the
+    first steps of the solver do not improve on B = I, then B = I is returned.
 
     Args:
         model: the risk model.
@@ -197,19 +179,27 @@ def best_strategy(model: RiskModel, s: float, gap: float, steps: int, start: Flo
         start: a strategy (r, M) from which the solver starts; None for its own.
     """
     best = partial(optimal_strategy, [model], s**2, of_risk=TUNING.saved_risk, gap=gap, start=start)
-    if start is None and steps > TUNING.rough_steps:
-        first = best(max_iterations=TUNING.rough_steps)
-        if first.iterations < TUNING.rough_steps:
-            return first
-        alone = identity_strategy(len(model.noise))
-        if (alone_risk := risk([model], alone.B, s**2)) <= first.risk:
-            return replace(alone, risk=alone_risk, bound=first.bound, gap=1.0)
-    return best(max_iterations=steps)
+    alone = identity_strategy(len(model.noise))
+    try:
+        if start is None and steps > TUNING.rough_steps:
+            first = best(max_iterations=TUNING.rough_steps)
+            if first.iterations < TUNING.rough_steps:
+                return first
+            if (alone_risk := risk([model], alone.B, s**2)) <= first.risk:
+                return replace(alone, risk=alone_risk, bound=first.bound, gap=1.0)
+        return best(max_iterations=steps)
+    except _NUMERICAL:
+        return alone
 
 
 def identity_strategy(columns: int) -> Strategy:
     """Return the strategy B = I, which measures every column by itself. It is always valid."""
     return Strategy(B=np.eye(columns), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
+
+
+def quantised(strategy: Strategy) -> Strategy:
+    """Return the strategy as it will be measured: entries of B are multiples of 2^-20, and its columns are checked."""
+    return replace(strategy, B=strategy_integers(strategy.B) / GRID)
 
 
 def representative_models(models: ModelSet, weights: FloatArray, among: IndexArray) -> tuple[IndexArray, FloatArray]:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
-from ..gp.clipping import Clipped, clipped
+from ..gp.clipping import Clipped, clipped, clipped_mean
 from ..gp.grid import IndexArray
 from ..linalg import column_norms, sturdy_cholesky
 from .clipping import bias_of, ends_of
@@ -166,15 +166,20 @@ def linearise(
     open_within = models.open_variance(state.label, within) + models.change_points.within(state.change_points)
     place = TUNING.shared_location_factor * people**2 * (one.gain**2 * open_within)
     own = people * (own + bias.variance) + place
-    # Sum of three parts: terms that are independent from column to column; the error of linearising clipping in f,
-    # which is correlated between columns as f is; and the error N - n^ of the counts.
-    rest = _outer(root * n / sd) * V**2 / _outer(sd)  # = outer(n, n) (V / outer(sd, sd))^2 outer(root, root)
-    if counts.covariance.any():
-        rest += counts.covariance * ((V / _outer(sd)) ** 2 * _outer(root) + _outer(off) + _outer(one.gain) * V)
     biased = (n * beta)[:, None] * models.bias
-    rest += (1 - TUNING.bias_shared) * biased @ biased.T
-    rest.reshape(len(rest), -1)[:, :: M + 1] += own
-    rest /= np.outer(u, u)
+    # Sum of four parts: the error of linearising clipping in f, which is correlated between columns as f is; the error
+    # N - n^ of the counts; the bias that stages do not share; and terms that are independent from column to column.
+    # One model is computed at a time, because arrays (A, M, M) exceed the caches of a processor.
+    rest, of_bias = np.empty_like(V), (1 - TUNING.bias_shared) * biased @ biased.T
+    of_counts, noisy_counts, of_widths, scaled = counts.covariance, counts.covariance.any(), _outer(u), root * n / sd
+    for row in range(len(V)):
+        each = _outer(scaled[row]) * V[row] ** 2 / _outer(sd[row])  # = outer(n) outer(root) (V / outer(sd))^2
+        if noisy_counts:
+            in_common = (V[row] / _outer(sd[row])) ** 2 * _outer(root[row])
+            each += of_counts * (in_common + _outer(off[row]) + _outer(one.gain[row]) * V[row])
+        each += of_bias
+        each.flat[:: M + 1] += own[row]
+        rest[row] = each / of_widths
     unit = one.gain * n / u
     coefficients = state.mean[:, :k, None]
     of_change_points = state.mean_over_cells - (models.cells[state.label] @ coefficients)[..., 0]
@@ -281,8 +286,8 @@ def cholesky_factors(S: FloatArray, least: float) -> FloatArray:
 
 
 def _outer(a: FloatArray) -> FloatArray:
-    """Return the outer product of each row of ``a`` (A, M) with itself, an array (A, M, M)."""
-    return a[:, :, None] * a[:, None, :]
+    """Return the outer product of ``a`` (M,) with itself."""
+    return np.outer(a, a)
 
 
 def _common(
@@ -300,7 +305,7 @@ def _common(
         low, high: clipping interval of each column (M,).
     """
     points, weights = _HERMITE
-    clipped_mean = clipped(shift + np.sqrt(v) * points[:, None, None], spread, low, high).mean - one.mean
-    square = np.tensordot(weights / weights.sum(), clipped_mean * clipped_mean, axes=1)
+    off = clipped_mean(shift + np.sqrt(v) * points[:, None, None], spread, low, high) - one.mean
+    square = np.tensordot(weights / weights.sum(), off * off, axes=1)
     common: FloatArray = np.clip(square - one.gain**2 * v, 0.0, one.extra)
     return common

@@ -48,12 +48,24 @@ def clipped(mean: FloatArray, variance: FloatArray, low: FloatArray, high: Float
     """
     sd = np.sqrt(variance)
     a, b = (low - mean) / sd, (high - mean) / sd
-    below, above = ndtr(a), ndtr(-b)
-    at_a, at_b = np.exp(-0.5 * a * a) / _ROOT_TWO_PI, np.exp(-0.5 * b * b) / _ROOT_TWO_PI
+    below, above, at_a, at_b = _at_ends(a, b)
     gain = np.where(a > 0, ndtr(-a) - above, ndtr(b) - below)  # Phi(b) - Phi(a), from the smaller tails
     first = a * below + b * above + at_a - at_b
     second = a * a * below + b * b * above + gain + a * at_a - b * at_b
     return Clipped(mean + sd * first, gain, variance * np.maximum(second - first * first - gain * gain, 0.0))
+
+
+def clipped_mean(mean: FloatArray, variance: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return E clip(y, low, high) for y ~ N(mean, variance). Arguments are those of ``clipped``."""
+    sd = np.sqrt(variance)
+    a, b = (low - mean) / sd, (high - mean) / sd
+    below, above, at_a, at_b = _at_ends(a, b)
+    return np.asarray(mean + sd * (a * below + b * above + at_a - at_b))
+
+
+def _at_ends(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return Phi(a), Phi(-b), phi(a) and phi(b)."""
+    return ndtr(a), ndtr(-b), np.exp(-0.5 * a * a) / _ROOT_TWO_PI, np.exp(-0.5 * b * b) / _ROOT_TWO_PI
 
 
 def clipped_moments(f: FloatArray, noise_variance: float, half_range: float) -> tuple[FloatArray, FloatArray]:

@@ -138,9 +138,10 @@ def test_stages_take_the_widest_nearly_optimal_interval(even, s, expected):
         S = B @ K @ B.T + s**2 * np.eye(5)
         explained = np.einsum("rm,rm->m", B @ F, np.linalg.solve(S, B @ F))
         left.append(float(even.record_counts @ (variance - explained) / even.record_counts.sum()))
+    models = [mixture_risk(even, known, linear, shares) for linear in linears]
     prior = float(even.record_counts @ variance / even.record_counts.sum())
     good = np.flatnonzero(np.array(left) <= min(left) + TUNING.tied * (prior - min(left)))
-    assert choose_width(even, known, linears, shares, B, s) == good[-1] == expected
+    assert choose_width(models, B, s) == good[-1] == expected
     assert s < 1 or max(left) < 1.2 * min(left)
 
 
