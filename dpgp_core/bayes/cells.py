@@ -21,7 +21,7 @@ from scipy.ndimage import map_coordinates
 
 from ..arrays import FloatArray
 from ..gp.grid import Grid, IndexArray
-from ..levels import groups_of, level_columns, number_sides
+from ..levels import Interval, groups_of, level_columns, number_sides
 from ..measurement.integers import GRID, person_weights
 from ..measurement.measurement import Cells
 from ..measurement.statistics import cells_along, nodes_along, split_by_cell
@@ -36,26 +36,61 @@ MOST_SIDES = 3
 _EMPTY = 0.5 / GRID  # a cell with fewer records per node is empty: weights of records are multiples of 1 / GRID
 
 
-@dataclass(frozen=True, kw_only=True)
-class CellGrid:
-    """M equal cells of a box: ``per_side`` along each numerical input, and one for each category of a categorical one.
-
-    The nodes are three points along each numerical side of a cell, and one along a categorical side. If inputs have
-    periods, cells are also divided by the phase of each of the K periods (see ``seasons``), which adds K numerical
-    sides. In the following, D is the number of inputs and F the number of nodes.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DividedBox:
+    """The box that cells or clusters divide, in the inputs followed by the phases of the K periods (see ``seasons``).
 
     Args:
-        box: declared (low, high) of each input, or its categories.
-        per_side: number of cells along each numerical side, at least 2.
+        box: declared (low, high) of each of the D inputs, or its categories.
         periods: period of each input; () if none has one.
+    """
+
+    box: tuple[Interval, ...]
+    periods: Periods = ()
+
+    @property
+    def dim(self) -> int:
+        """Number of sides, D + K: the inputs and the phases of periods."""
+        return len(self.sides)
+
+    @cached_property
+    def sides(self) -> tuple[Interval, ...]:
+        """Box of the inputs followed by their phases."""
+        return lifted_box(self.box, self.periods)
+
+    @cached_property
+    def numeric_sides(self) -> list[int]:
+        """Indices of the numerical sides, phases included."""
+        levels = level_columns(self.sides)
+        return [d for d in range(self.dim) if d not in levels]
+
+    def lifted(self, X: FloatArray) -> FloatArray:
+        """Return inputs X (n, D), clipped to the box, followed by their phases (n, D + K)."""
+        return lifted_into(self.sides, X, self.periods)
+
+
+def lifted_into(sides: Sequence[Interval], X: FloatArray, periods: Periods) -> FloatArray:
+    """Return inputs X (n, D), clipped to the box with the given sides, followed by their phases (n, D + K)."""
+    low, high = np.array(sides).T
+    return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), periods)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellGrid(DividedBox):
+    """M equal cells of a box: ``per_side`` along each numerical input, and one for each category of a categorical one.
+
+    The nodes are three points along each numerical side of a cell, and one along a categorical side. Cells are
+    also divided by the phase of each period, which is a numerical side. F is the number of nodes.
+
+    Args:
+        box, periods: see ``DividedBox``.
+        per_side: number of cells along each numerical side, at least 2.
 
     Raises:
         ValueError: the number of numerical sides is not 1, 2 or 3, or there are fewer than 2 cells along each.
     """
 
-    box: tuple[tuple[float, float], ...]
     per_side: int
-    periods: Periods = ()
 
     def __post_init__(self) -> None:
         numbers = len(number_sides(self.sides))
@@ -65,16 +100,6 @@ class CellGrid:
             raise ValueError(f"cells need 1 to 3 input columns{each}, got {numbers}{of}; leave some out")
         if self.per_side < 2:
             raise ValueError(f"per_side must be at least 2, got {self.per_side}")
-
-    @property
-    def dim(self) -> int:
-        """Number of sides, D + K: the inputs and the phases of periods."""
-        return len(self.sides)
-
-    @cached_property
-    def sides(self) -> tuple[tuple[float, float], ...]:
-        """Box of the inputs followed by their phases."""
-        return lifted_box(self.box, self.periods)
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -106,7 +131,7 @@ class CellGrid:
 
         The result is private if inputs are.
         """
-        return Grid(box=self.sides, bins=self.shape).index(self._lifted(X))
+        return Grid(box=self.sides, bins=self.shape).index(self.lifted(X))
 
     def at(self, X: FloatArray) -> Interpolation:
         """Return the interpolation at X (n, D) that is linear between nodes, and never between categories."""
@@ -185,11 +210,6 @@ class CellGrid:
         weights = self.node_weights(X)
         return lambda values: np.asarray(sum(L * values[nodes] for nodes, L in weights.terms()))
 
-    @property
-    def numeric_sides(self) -> list[int]:
-        """Indices of the numerical sides, phases included."""
-        return [d for d, (cells, fine) in enumerate(zip(self.shape, self.node_shape, strict=True)) if fine > cells]
-
     def offsets(self, X: FloatArray) -> FloatArray:
         """Return the location of each record X (n, D) within its cell along each side (D + K, n), from 0 to 1."""
         cells = np.unravel_index(self.index(X), self.shape)
@@ -205,15 +225,10 @@ class CellGrid:
             steps=tuple(math.prod(self.node_shape[d + 1 :]) for d in range(self.dim)),
         )
 
-    def _lifted(self, X: FloatArray) -> FloatArray:
-        """Return inputs X (n, D), clipped to the box, followed by their phases (n, D + K)."""
-        low, high = np.array(self.sides).T
-        return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), self.periods)
-
     def _along(self, X: FloatArray, counts: Sequence[int]) -> FloatArray:
         """Return the distance from the low end of each side (n, D + K), in units of 1 / counts[d] of side d."""
         low, high = np.array(self.sides).T
-        return np.asarray((self._lifted(X) - low) / (high - low) * counts)
+        return np.asarray((self.lifted(X) - low) / (high - low) * counts)
 
     @property
     def _split(self) -> tuple[int, ...]:
@@ -357,7 +372,7 @@ def grid_from_moments(grid: CellGrid, positions: FloatArray, squares: FloatArray
 
 
 def cells_of(
-    box: Sequence[tuple[float, float]],
+    box: Sequence[Interval],
     people: int,
     noise_multiplier: float,
     periods: Periods = (),

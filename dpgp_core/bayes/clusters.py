@@ -23,8 +23,8 @@ from ..arrays import FloatArray
 from ..gp.grid import IndexArray
 from ..levels import Interval, level_columns, number_sides
 from ..measurement.integers import GRID, person_weights
-from ..seasons import Periods, lifted, lifted_box
-from .cells import MOST_SIDES, CellGrid, Interpolation, lagrange
+from ..seasons import Periods, lifted_box
+from .cells import MOST_SIDES, CellGrid, DividedBox, Interpolation, lagrange, lifted_into
 from .tuning import TUNING
 
 _ALONG = (1 / 6, 1 / 2, 5 / 6)  # nodes along a side of a cluster
@@ -33,43 +33,25 @@ _BLOCK = 1 << 20  # number of distances that are in memory at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Clusters:
+class Clusters(DividedBox):
     """M boxes that contain all records, with the weights of their m nodes in means over their records. Public.
 
     The class has the interface of ``cells.LocatedGrid``. S is the number of sides, that is of inputs and phases.
 
     Args:
-        box: declared (low, high) of each of the D inputs, or its categories.
+        box, periods: see ``DividedBox``.
         ends: low and high end of each cluster along each of the S sides (2, M, S); they are equal along a category.
         places: sum_j w_j L_i(x_j) over the records of the cluster of each node (M m,), with w_j the weights of the
             records and L_i the polynomial that is 1 at node i and 0 at the other nodes of the cluster.
-        periods: period of each input; () if none has one.
     """
 
-    box: tuple[Interval, ...]
     ends: FloatArray
     places: FloatArray
-    periods: Periods = ()
 
     @property
     def size(self) -> int:
         """Number of clusters M."""
         return int(self.ends.shape[1])
-
-    @property
-    def dim(self) -> int:
-        """Number of sides S: the inputs and the phases of periods."""
-        return len(self.sides)
-
-    @cached_property
-    def sides(self) -> tuple[Interval, ...]:
-        """Box of the inputs followed by their phases."""
-        return lifted_box(self.box, self.periods)
-
-    @cached_property
-    def numeric_sides(self) -> list[int]:
-        """Indices of the numerical sides, phases included."""
-        return _numbers(self.sides)
 
     @property
     def parts(self) -> int:
@@ -96,7 +78,7 @@ class Clusters:
 
     def index(self, X: FloatArray) -> IndexArray:
         """Return the cluster, from 0 to M - 1, that contains each X (n, D) or is nearest to it."""
-        L, found = lifted_into(self.sides, X, self.periods), np.empty(len(X), dtype=np.intp)
+        L, found = self.lifted(X), np.empty(len(X), dtype=np.intp)
         if self.dim == 1:  # intervals in ascending order: the nearest one is found between their ends
             low, high = self.ends[:, :, 0]
             return np.searchsorted((high[:-1] + low[1:]) / 2, L[:, 0]).astype(np.intp)
@@ -115,7 +97,7 @@ class Clusters:
 
         It is 1/2 along a side on which the cluster has no width.
         """
-        return self._offsets(lifted_into(self.sides, X, self.periods), self.index(X)).T
+        return self._offsets(self.lifted(X), self.index(X)).T
 
     def _offsets(self, L: FloatArray, clusters: IndexArray) -> FloatArray:
         low, width = self.ends[0, clusters], (self.ends[1] - self.ends[0])[clusters]
@@ -125,7 +107,7 @@ class Clusters:
     def at(self, X: FloatArray) -> Interpolation:
         """Return the interpolation at X (n, D) by a polynomial in each cluster."""
         clusters = self.index(X)
-        weights = self._polynomials(self._offsets(lifted_into(self.sides, X, self.periods), clusters))
+        weights = self._polynomials(self._offsets(self.lifted(X), clusters))
         return lambda values: np.asarray((values.reshape(self.size, -1)[clusters] * weights).sum(axis=1))
 
     polynomial = at
@@ -202,7 +184,7 @@ class Clusters:
         """
         weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
         clusters = self.index(X)
-        polynomials = self._polynomials(self._offsets(lifted_into(self.sides, X, self.periods), clusters))
+        polynomials = self._polynomials(self._offsets(self.lifted(X), clusters))
         places = [np.bincount(clusters, weights * each, minlength=self.size) for each in polynomials.T]
         return replace(self, places=np.stack(places, axis=1).ravel().astype(float))
 
@@ -224,17 +206,6 @@ def _star(sides: int) -> IndexArray:
     for d in range(sides):
         star[1 + 2 * d, d], star[2 + 2 * d, d] = 0, 2
     return star
-
-
-def lifted_into(sides: Sequence[Interval], X: FloatArray, periods: Periods) -> FloatArray:
-    """Return inputs X (n, D), clipped to the box, followed by their phases (n, S)."""
-    low, high = np.array(sides).T
-    return lifted(np.clip(X, low[: X.shape[1]], high[: X.shape[1]]), periods)
-
-
-def _numbers(sides: Sequence[Interval]) -> list[int]:
-    levels = level_columns(sides)
-    return [d for d in range(len(sides)) if d not in levels]
 
 
 def uses_clusters(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:

@@ -51,22 +51,27 @@ def auto_models(
     """Return models with the EQ kernel, one of equal weight for each of four lengthscales and each noise.
 
     Args:
-        box: declared (low, high) of each input, or its categories.
-        half_range: half the range of the outcomes, in model units.
-        noise_sds: standard deviations of outcomes about the curve, over half_range.
+        box, half_range, noise_sds: see ``curve_models``.
         variance: prior variance of f, over half_range squared.
         shared: shares of the variance that groups have in common, see ``across_groups``.
     """
     sides = [high - low for low, high in number_sides(box)]
-    models = (
-        Model(
-            kernel=EQ(variance=variance * half_range**2, lengthscale=[share * side for side in sides]),
-            noise_variance=(noise * half_range) ** 2,
-        )
+    kernels = (
+        EQ(variance=variance * half_range**2, lengthscale=[share * side for side in sides])
         for share in TUNING.lengthscales
+    )
+    return across_groups(with_noises([(kernel, 1.0) for kernel in kernels], half_range, noise_sds), box, shared)
+
+
+def with_noises(
+    kernels: Iterable[tuple[Kernel, float]], half_range: float, noise_sds: Sequence[float]
+) -> tuple[Model, ...]:
+    """Return one model for each kernel, with its prior weight, and each noise standard deviation over half_range."""
+    return tuple(
+        Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=weight)
+        for kernel, weight in kernels
         for noise in noise_sds
     )
-    return across_groups(models, box, shared)
 
 
 def dispersion_models(box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
@@ -120,16 +125,8 @@ def curve_models(
     if len(number_sides(box)) >= 3:
         curves = [curve for curve in curves if curve.lengthscale >= TUNING.shortest_of_three]
     level = TUNING.level * TUNING.curve_variance * half_range**2
-    models = (
-        Model(
-            kernel=LevelAndCurve(level=level, curve=kernel_of(curve, box, half_range)),
-            noise_variance=(noise * half_range) ** 2,
-            weight=curve.weight,
-        )
-        for curve in curves
-        for noise in noise_sds
-    )
-    return across_groups(models, box)
+    kernels = [(LevelAndCurve(level=level, curve=kernel_of(curve, box, half_range)), curve.weight) for curve in curves]
+    return across_groups(with_noises(kernels, half_range, noise_sds), box)
 
 
 def models_of_inputs(
@@ -141,10 +138,7 @@ def models_of_inputs(
     curve that varies quickly with one input and slowly with the others would be measured as if it varied quickly with
     all. There are no such models for a single numerical input, or if there are categorical inputs.
 
-    Args:
-        box: declared (low, high) of each input, or its categories.
-        half_range: half the range of the outcomes, in model units.
-        noise_sds: standard deviations of outcomes about the curve, over half_range.
+    Arguments are those of ``curve_models``.
     """
     sides = [high - low for low, high in number_sides(box)]
     if len(sides) < 2 or level_columns(box):
@@ -161,15 +155,8 @@ def models_of_inputs(
     for share in scales:
         parts = (along(d, share, TUNING.constant, (1 - joint) * variance / len(sides)) for d in inputs)
         curves.append(SumOfKernels(parts=(*parts, along(0, share, share, joint * variance))))
-    return tuple(
-        Model(
-            kernel=LevelAndCurve(level=TUNING.level * variance, curve=curve),
-            noise_variance=(noise * half_range) ** 2,
-            weight=TUNING.weight_of_inputs,
-        )
-        for curve in curves
-        for noise in noise_sds
-    )
+    kernels = [LevelAndCurve(level=TUNING.level * variance, curve=curve) for curve in curves]
+    return with_noises([(kernel, TUNING.weight_of_inputs) for kernel in kernels], half_range, noise_sds)
 
 
 def across_groups(
@@ -207,10 +194,7 @@ def rougher_groups(
     would be judged smooth with unjustified certainty. There are no such models without categorical inputs, or with more
     than ``TUNING.most_rougher`` categories.
 
-    Args:
-        box: declared (low, high) of each input, or its categories.
-        half_range: half the range of the outcomes, in model units.
-        noise_sds: standard deviations of outcomes about the curve, over half_range.
+    Arguments are those of ``curve_models``.
     """
     columns, numbers = level_columns(box), number_sides(box)
     levels = [(d, level) for d in columns if isinstance(side := box[d], LevelSide) for level in range(side.levels)]
@@ -231,11 +215,7 @@ def rougher_groups(
         for column, level in levels
         for curve in TUNING.alike
     )
-    return tuple(
-        Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=TUNING.rougher.weight)
-        for kernel in kernels
-        for noise in noise_sds
-    )
+    return with_noises([(kernel, TUNING.rougher.weight) for kernel in kernels], half_range, noise_sds)
 
 
 def models_around(
@@ -255,9 +235,7 @@ def models_around(
         kernel: declared covariance of f, in squared model units, as a function of the numerical inputs.
         noise_variance: declared noise variance, to which half and twice its standard deviation are added; None for the
             noises of ``curve_models``.
-        box: declared (low, high) of each input, or its categories.
-        half_range: half the range of the outcomes, in model units.
-        noise_sds, rough: see ``curve_models``.
+        box, half_range, noise_sds, rough: see ``curve_models``.
     """
     automatic = curve_models(number_sides(box), half_range, noise_sds, rough)
     if noise_variance is None:
@@ -283,9 +261,7 @@ def models_of(
     Args:
         kernels: declared covariances of f, in squared model units, as functions of the numerical inputs; () for none.
         noise_variances: declared noise variance for each kernel, or None.
-        box: declared (low, high) of each input, or its categories.
-        half_range: half the range of the outcomes, in model units.
-        noise_sds, rough: see ``curve_models``.
+        box, half_range, noise_sds, rough: see ``curve_models``.
     """
     rougher = rougher_groups(box, half_range, noise_sds)
     if not kernels:

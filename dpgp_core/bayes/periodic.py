@@ -12,7 +12,7 @@ from dataclasses import replace
 from ..kernels import AcrossGroups, Kernel, RougherGroup
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
-from .model import Model, kernel_of
+from .model import Model, kernel_of, with_noises
 from .tuning import TUNING
 
 
@@ -71,10 +71,8 @@ def with_periodic_models(
 
     Args:
         plain: models without periodic components.
-        box: declared (low, high) of each input, or its categories.
-        half_range: half the range of the outcomes, in model units.
+        box, half_range, noise_sds: see ``model.curve_models``.
         periods: period of each input; () if none has one, and then ``plain`` is returned.
-        noise_sds: standard deviations of outcomes about the curve, over half_range.
         rough: weight of the rough trend, where each of the other trends has the weight 1, see ``rough_share``. It is
             used for one numerical input without categories.
 
@@ -87,11 +85,7 @@ def with_periodic_models(
         raise ValueError(f"periods must have {len(box)} entries, one per input, got {len(periods)}")
     for d, period in periodic(periods):
         check_room(f"the period of input {d + 1}", period, box[d])
-    with_components = [
-        Model(kernel=kernel, noise_variance=(noise * half_range) ** 2, weight=weight)
-        for kernel, weight in _periodic_kernels(box, half_range, periods, rough)
-        for noise in noise_sds
-    ]
+    with_components = with_noises(_periodic_kernels(box, half_range, periods, rough), half_range, noise_sds)
     whole = sum(model.weight for model in plain) / sum(model.weight for model in with_components)
     return (*with_phases(plain, periods), *(replace(model, weight=whole * model.weight) for model in with_components))
 
