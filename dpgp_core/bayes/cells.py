@@ -384,19 +384,14 @@ def cells_of(
     Large cells are measured precisely, and small cells locate records better. With u = n / (80 s G) for G groups, the
     number of cells of each group is
 
-    * for one side, 16 u^0.4. Errors are smallest at about this number, and vary little around it
-      (``python -m benchmarks inputs``);
-    * for two and three sides, 16 u^0.4, or 16 u^1.5 if that is more. The second number is restricted to 81 on two
-      sides, where it is used for private inputs only, and to 216 on three. Fewer cells would hide how !Kung heights or
-      London prices vary, and once there is little noise, more cells do not increase the error of smooth curves;
-    * if inputs are private, at most the number that leaves 8 records to a cell for one side, and 4 otherwise, because
-      a noisy count of fewer records determines too little;
-    * if inputs are public, counts are exact, and 16 u^0.4 is multiplied by u^0.25, but at least by 1 and at most by 2.
+    * for one side, 16 u^0.4;
+    * for two and three sides, 16 u^0.4, or 16 u^1.5 if that is more, restricted by ``TUNING.fast_cells``;
+    * if inputs are private, at most the number that leaves 8 records to a cell for one side, and 4 otherwise;
+    * if inputs are public, 16 u^0.4 is multiplied by u^0.25, but at least by 1 and at most by 2, and
       ``finer_where_used`` may refine the cells further.
 
     If the only numerical input has a period, its side is divided into about 5 u^0.5 parts, and each of these into
-    phases. There are this many parts because the trend may also vary quickly: with five years in 12 parts, a yearly
-    pattern next to a declared weekly one would be hidden.
+    phases. ``Tuning`` gives the reasons for these numbers.
 
     Args:
         box: declared (low, high) or categories of each input.

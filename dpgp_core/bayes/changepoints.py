@@ -10,27 +10,18 @@ that the step may be anywhere between these middles and phi is its mean. Bumps a
 edges of parts. Because a peak may be sharper, a share ``TUNING.bump_sharpness`` of the variance from the unknown
 location of a step is assumed for bumps as well.
 
-Under a model, everything that stages release is linear in its state, so that the effect G of a change point on the
-whitened measurements w is known (the generalised likelihood ratio of Willsky & Jones 1976). Let H_i = B_i T_i, let D_i
-be the derivative of the sums of stage i with respect to f over the columns, L_i L_i^T the covariance of z_i,
-w_i = L_i^-1 (z_i - E z_i), and Q_i the rows that the stage appends to the state. Then
-
-    G_i = L_i^-1 (B_i D_i phi - H_i sum_(j < i) Q_j^T G_j).
-
-Given the heights b, the mean of w_i is G_i b, and the mean of the state is smaller by sum_i Q_i^T G_i b. Hence
-w = G b + N(0, I) is a sparse regression on J columns. Its effects are fitted one at a time, each given the expectation
-of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With q = G^T (w - G E b of the
-others) and S_j = |g_j|^2,
+"Change points" in docs/bayes_cloaking.md derives the effect G (R, J) of a unit of each change point on the whitened
+measurements w (R,), and with it the sparse regression w = G b + N(0, I). Its effects are fitted one at a time, each
+given the expectation of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With
+q = G^T (w - G E b of the others) and S_j = |g_j|^2,
 
     p(j | z) / p(none | z) = p / (J (1 - p)) (1 + v_b S_j)^(-1/2) exp(v_b q_j^2 / (2 (1 + v_b S_j))),
     b | j, z ~ N(v_b q_j / (1 + v_b S_j), v_b / (1 + v_b S_j)).
 
-A *mass* is a place with far more records than others. Records at the smallest or the largest input often form a mass
-and differ from their neighbours, for example people who were never absent, or who have the highest age that is recorded
-("90 and older"). Such a mass therefore has a shape of its own, which is 1 there and 0 elsewhere. The shapes of masses
-have the probability ``TUNING.mass_share`` together. If inputs are public, a mass is a column with a single place. If
-they are private, noisy counts identify masses at the ends of the box, and the records of an end cell in excess of the
-number in the next cell are assumed to be at the end.
+A *mass* is a place with far more records than others, at the smallest or the largest input. It has a shape of its own,
+which is 1 there and 0 elsewhere ("Masses" in the same document). If inputs are public, a mass is a column with a single
+place. If they are private, noisy counts identify masses at the ends of the box, and the records of an end cell in
+excess of the number in the next cell are assumed to be at the end.
 """
 
 from __future__ import annotations

@@ -1,21 +1,10 @@
 """Clipping intervals of the stages, and the prior of the bias that clipping causes.
 
-Sums in narrow intervals are precise and may be biased; sums in wide intervals are neither. Narrow intervals are better
-while noise dominates, and wide ones if there are many records. Before each stage, the filter chooses the widest
-intervals whose expected risk, given the numbers released so far, is near the smallest (``widest_near_optimal``).
-
-The models assume that outcomes are normal about the curve, and outcomes are not. Sums clipped to c standard deviations
-about a curve show the median if c is small and the mean if c is large. A stage with half-width c is therefore assumed
-to measure alpha (f - g) + beta(c) h, where h is an unknown smooth field, h ~ GP(0, (1 + mean of EQ(x_d)) / 2) with
-lengthscales of a quarter of the box. Along categorical inputs [same category] replaces EQ, because the skewness of
-groups may be similar or not. The standard deviation is
-
-    beta(c) = sigma b ((1 - r) exp(-c / sigma) + r),    b = b0 + (1 - b0) (sigma / half range)^4,
-    b0 = ``TUNING.bias`` = 0.33,    r = ``TUNING.far_bias`` = 0.12,
-
-and 0 if no outcome can lie beyond an end. Mean and median never differ by more than sigma. Their difference is close to
-sigma only for outcomes with two values, and only these have a sigma near half the range. This is why b grows with
-sigma. Four fifths of the variance belong to a field that all stages share, and the rest to a field of each stage.
+"Clipping bias" in docs/bayes_cloaking.md has the formulas. A stage with half-width c is assumed to measure
+alpha (f - g) + beta(c) h, where h is an unknown smooth field, h ~ GP(0, (1 + mean of EQ(x_d)) / 2) with lengthscales of
+a quarter of the box. Along categorical inputs [same category] replaces EQ, because the skewness of groups may be
+similar or not. Mean and median never differ by more than sigma. Their difference is close to sigma only for outcomes
+with two values, and only these have a sigma near half the range. This is why beta over sigma grows with sigma.
 
 | E clip(r, +-c) over the standard deviation of r | c = 0.75 | 1.5 | 3 standard deviations |
 |---|---|---|---|
