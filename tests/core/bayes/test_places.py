@@ -73,7 +73,7 @@ def test_cell_means_are_means_over_records(name, people):
     person = rng.integers(0, 12, 40) if people else None
     weights = np.ones(40) if person is None else 1 / np.bincount(person)[person]
     found, cells = located_grid(grid, X, person), grid.index(X)
-    at_nodes, at_people = parabola(grid.nodes), parabola(grid._lifted(X))
+    at_nodes, at_people = parabola(grid.nodes), parabola(grid.lifted(X))
     np.testing.assert_allclose(found.at(X)(at_nodes), at_people, rtol=1e-9)
     means = found.averages(at_nodes)
     for cell in range(grid.size):
