@@ -305,19 +305,23 @@ def test_map_size_is_independent_of_sales(sales_result, kind):
     assert sizes[1] < sizes[0] + 4 * 412 < 500_000
 
 
-def test_names_on_the_map_do_not_overlap():
-    """Where two are side by side their lines, of up to 77 px, leave room; elsewhere a line of type does."""
+@pytest.mark.parametrize(("size", "least"), [(11, 20), (maps.TYPE_TELEPHONE, 10)], ids=["desk", "telephone"])
+def test_names_on_the_map_do_not_overlap(size, least):
+    """Where two are side by side their lines, of up to 7 times the type, leave room; elsewhere a line of type does."""
     cells = london_hexes.map_cells()
     cells = cells[cells["cell"].isin(london_hexes.greater_london())].assign(**{LAYERS["noise"].column: 1.0})
-    drawn = maps.deck(cells, LAYERS["noise"], "noise", maps.boroughs())
+    drawn = maps.deck(cells, LAYERS["noise"], "noise", maps.boroughs(), type_size=size)
     names, view = drawn.layers[-1].data, drawn.initial_view_state
     width = 512 * 2**view.zoom / 360  # px a degree of longitude
     stretched = width / np.cos(np.radians(view.latitude))
-    assert len(names) >= 20
+    assert drawn.layers[-1].get_size == size
+    assert len(names) >= least
+    larger = size / 11
     for one, other in itertools.combinations(names, 2):
         (x, y), (u, v) = one["at"], other["at"]
         short = min(len(one["name"]), len(other["name"]))
-        assert abs(x - u) * width > min(5 * short, 70) or abs(y - v) * stretched > 12
+        beside = abs(x - u) * width > larger * min(5 * short, 70)
+        assert beside or abs(y - v) * stretched > 12 * larger
 
 
 @pytest.mark.full
