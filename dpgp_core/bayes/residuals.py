@@ -118,8 +118,8 @@ def has_outliers(log_densities: FloatArray) -> bool:
 
     They do if the log Bayes factor of outliers exceeds ``TUNING.outlier_gain``.
     """
-    none = CASES.outliers < 0
-    return bool(logsumexp(log_densities[~none]) - logsumexp(log_densities[none]) > TUNING.outlier_gain)
+    none, outliers = (np.logaddexp.reduce(part) for part in np.split(log_densities, [_POINTS]))
+    return bool(outliers - none > TUNING.outlier_gain)
 
 
 def probabilities(log_densities: FloatArray) -> FloatArray:
