@@ -19,8 +19,8 @@ from unittest import mock
 
 import numpy as np
 
-from benchmarks.inputs import OUTCOMES, PLACES, World, wage
-from benchmarks.outcomes import DELTA, PROTECTS
+from benchmarks.inputs import OUTCOMES, PLACES, World
+from benchmarks.outcomes import DELTA, PROTECTS, wage
 from benchmarks.shared.curves import LEVEL
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
