@@ -59,7 +59,7 @@ def test_all_exceptions_are_found():
 
 
 def test_an_unreadable_exception_arrives_with_its_sentence():
-    pool = Workers(2)
+    pool = Workers(1)
     try:
         with pytest.raises(ValueError, match="row 3 has 2 fields") as raised:
             Jobs(room=10**6, workers=pool).get(raise_unreadable)

@@ -163,6 +163,7 @@ def map_of(result, kind, overlay):
     return export.written(export.ExportText(title="Map"), drawn)
 
 
+@pytest.mark.full_for("noise")
 @pytest.mark.parametrize("kind", ["private", "noise", "interval"])
 def test_published_maps_do_not_depend_on_prices(kind):
     result = london()
