@@ -74,7 +74,7 @@ def show(result: Result, table: pd.DataFrame, picked: str | None, overlay: bool)
     Needs the overlay, because the difference reveals the true price. Return the further release that is drawn, if any.
     """
     data = result.dataset
-    if not overlay or data.name != london_hexes.NAME or picked not in set(data.labels["cell"]):
+    if not overlay or data.name != london_hexes.NAME or picked is None or picked not in set(data.labels["cell"]):
         return None
     if result.plan is None:
         st.caption("To change the price of this hexagon, choose a method that adds noise once, such as cloaking.")
