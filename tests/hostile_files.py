@@ -10,6 +10,7 @@ import time
 import zipfile
 from collections.abc import Callable
 
+import numpy as np
 import openpyxl
 import pandas as pd
 import pyarrow as pa
@@ -85,12 +86,12 @@ def at_offset(content: bytes, at: int, new: bytes) -> bytes:
 
 
 def parquet_of_one_value(rows: int, value: str) -> bytes:
-    column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), [value])
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), [value])
     return programs.parquet(pa.table({"a": column, "b": column}), compression="zstd")
 
 
 def arrow_of_zeros(rows: int) -> bytes:
-    return programs.arrow(pa.table({"a": pa.array([0.0]).take(pa.array([0] * rows))}), "zstd")
+    return programs.arrow(pa.table({"a": pa.array(np.zeros(rows))}), "zstd")
 
 
 LAUGHING = "<sheetData><row><c t='str'><v>&b;</v></c></row></sheetData>"

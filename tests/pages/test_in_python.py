@@ -228,7 +228,7 @@ STATES = [  # page, what is compared, addresses
     ("explore_release", of_exploration, {"explore_shown": "centiles"}),
     ("explore_release", of_exploration, {"explore_shown": "threshold", "explore_level_kung": "130", "epsilon": "2"}),
     ("explore_release", of_exploration, {"explore_of": "outputs", "explore_level": "80", "explore_points": "100"}),
-    ("explore_release", of_exploration, {"explore_example": "kung_sexes", "explore_points": "50"}),
+    ("explore_release", of_exploration, {"explore_example": "kung_sexes", "explore_points": "50", "epsilon": "5"}),
     ("explore_release", of_exploration, {"explore_example": "kung_sexes", "explore_shown": "difference"}, SLOW),
 ]
 
