@@ -254,23 +254,23 @@ class Tuning:
     # Clipping threshold A of the squares over the predictive standard deviation [outcomes].
     threshold: float = 3.0
     # Stages, counted from 0, whose squares are planned for the excess of outliers, once the posterior variance of log
-    # sigma is below ``known`` [bayes_tails; without this condition, bounds a thousand times the residual standard
-    # deviation are recognised too late, and errors grow by two thirds].
+    # sigma is below ``known`` [outcomes: outliers; without this condition, bounds a thousand times the residual
+    # standard deviation are recognised too late, and errors grow by two thirds].
     stages_of_excess: tuple[int, ...] = (3, 5)
     known: float = 0.08
     # Prior of sigma / h: median, and standard deviation of its logarithm [outcomes].
     usual_sd: float = 0.15
     usual_spread: float = 1.0
     # Shares of outliers that are distinguished, and their distances from the curve over h; outliers are at least
-    # ``outlier_contrast`` standard deviations of the core away [bayes_tails; convention: a factor of two apart].
+    # ``outlier_contrast`` standard deviations of the core away [outcomes; convention: a factor of two apart].
     outlier_shares: tuple[float, ...] = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
     outlier_distances: tuple[float, ...] = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
     outlier_contrast: float = 4.0
     # Outliers at a distance d can only be on the sides of the curve where the bounds leave at least ``outlier_room`` d.
-    # ``outlier_field`` is the relative standard deviation of the excess of outliers from place to place [bayes_tails].
+    # ``outlier_field`` is the relative standard deviation of the excess of outliers from place to place [outcomes].
     outlier_room: float = 0.7
     outlier_field: float = 0.5
-    # Log Bayes factor above which outliers are assumed [bayes_tails: with 4, costs of 3,000 people are covered by 0.3
+    # Log Bayes factor above which outliers are assumed [outcomes: with 4, costs of 3,000 people are covered by 0.3
     # instead of 0.9; without outliers, it exceeded 1 in 3 of 60 releases and 2 in none].
     outlier_gain: float = 1.0
     # Share of the smaller of two groups, which are as likely as normal outcomes [random_worlds].

@@ -155,7 +155,7 @@ REFUSALS = [
                 {"counts": KnownCounts(numbers=NUMBERS, places=np.repeat(NUMBERS, 9) / 10)},
                 "the places in a cell must add up to its number of records",
             ),
-            ({"counts": CellCounts(B=strategy(3, 4, 1), noise_multiplier=1.0), "z": np.zeros(3)}, "are known, and not"),
+            ({"counts": CellCounts(B=strategy(3, 4, 1), noise_multiplier=1.0), "z": np.zeros(3)}, "are known and not"),
         ],
     ),
     (

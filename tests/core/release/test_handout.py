@@ -123,10 +123,10 @@ def test_what_was_spent_is_rounded_up():
 @pytest.mark.parametrize(
     ("protects", "rows", "said"),
     [
-        ("outputs", 1, "the output of any one record. What is hidden"),
-        ("inputs and outputs", 1, "any one record, its inputs and its output. What is hidden"),
-        ("outputs", None, "the outputs of all rows of any one person. What is hidden"),
-        ("inputs and outputs", 4, "up to 4 rows of any one person, inputs and outputs. What is hidden"),
+        ("outputs", 1, "the output of any one record. The privacy unit is"),
+        ("inputs and outputs", 1, "any one record, its inputs and its output. The privacy unit is"),
+        ("outputs", None, "the outputs of all rows of any one person. The privacy unit is"),
+        ("inputs and outputs", 4, "up to 4 rows of any one person, inputs and outputs. The privacy unit is"),
     ],
 )
 def test_the_page_claims_no_further_protection(protects, rows, said):
