@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest, local_script_runner
-from streamlit.testing.v1.local_script_runner import LocalScriptRunner
+from streamlit.testing.v1 import AppTest
 
 from dpgp_core.mechanisms import CATALOGUE
 from pages._ui.compare import contenders
@@ -28,22 +27,6 @@ def packages_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as once:
         found = manifest_scanner.scan_component_manifests()
         once.setattr(manifest_scanner, "scan_component_manifests", lambda: found)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def pages_are_not_interrupted() -> Iterator[None]:
-    """AppTest asks every millisecond whether a page is done, which takes the interpreter from the page each time."""
-
-    def wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
-        assert runner._script_thread is not None
-        runner._script_thread.join(timeout)
-        if not runner.script_stopped():
-            runner.request_stop()
-            raise RuntimeError(f"the page took more than {timeout} seconds")
-
-    with pytest.MonkeyPatch.context() as waiting:
-        waiting.setattr(local_script_runner, "require_widgets_deltas", wait)
         yield
 
 
