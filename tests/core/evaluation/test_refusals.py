@@ -43,7 +43,7 @@ REFUSALS = [
     (lambda: local_sums(X, np.array([[1e6]]), 0.1), "no record is near any of the 1 places"),
     (lambda: posterior_of_sums(KERNEL, X, GRID, NOISE, np.eye(3), T), "B must have 40 columns"),
     (lambda: posterior_of_sums(KERNEL, X, GRID, NOISE, np.eye(40), 0.0), "t must be"),
-    (lambda: simulated(1.0, data_sets=1), "data_sets must be at least 2"),
+    (lambda: simulated(1.0, worlds=1), "data_sets must be at least 2"),
     # peers
     (lambda: held_out(BinnedMeans(2), TOY, FOLDS, 1.0, 0, 1), "draws must be"),
 ]
