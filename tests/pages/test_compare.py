@@ -62,9 +62,11 @@ def test_epsilon_needed_reaches_the_target(seen):
 
 
 def test_errors_fall_with_epsilon():
+    """Within three standard errors of a difference: Bayes cloaking has four simulated releases at each epsilon."""
     for name in contenders.CONTENDERS:
-        mean = compute.curve(compute.opened()[0], name).mean
-        assert (mean[1:] <= mean[:-1] * 1.02).all(), name
+        curve = compute.curve(compute.opened()[0], name)
+        mean, variance = curve.mean, curve.errors.var(axis=1, ddof=1) / curve.errors.shape[1]
+        assert (mean[1:] <= mean[:-1] * 1.02 + 3 * np.sqrt(variance[1:] + variance[:-1])).all(), name
         assert mean[-1] < 0.6 * mean[0], name
 
 
