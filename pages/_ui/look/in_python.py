@@ -124,4 +124,4 @@ def _broken(line: str) -> list[str]:
 def draw(script: Script | str) -> None:
     """Draw the lines, ready to be copied."""
     st.caption(_NOTE)
-    st.code(str(script), language="python")
+    st.code(str(script), language="python", wrap_lines=True)
