@@ -233,10 +233,12 @@ def check_both_schemes(page: Page) -> None:
     light = page.evaluate(PAPER)
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"light => {PAPER} !== light", arg=light)
-    tool.settle(page)
-    assert violations(page) == []
-    page.emulate_media(color_scheme="light")
+    try:
+        page.wait_for_function(f"light => {PAPER} !== light", arg=light)
+        tool.settle(page)
+        assert violations(page) == []
+    finally:  # pages are opened in one browser one after another
+        page.emulate_media(color_scheme="light")
     page.wait_for_function(f"light => {PAPER} === light", arg=light)
 
 
