@@ -219,6 +219,9 @@ def test_the_brief_is_one_complete_file(start):
     assert ticks[:2] == ["0", "10"]  # whole
     assert found.count("<svg") == 2  # the figure, and the link as a QR code
     assert "@page { size: A4" in found
+    assert "interpolated" not in found
+    guessed = brief.brief(settings.untouched(Decision), data, replace(held, interpolated=(0.1,)), link, pictures)
+    assert f"</svg></div><p>{brief.errors_caption(replace(held, interpolated=(0.1,)))}</p>" in guessed.replace("\n", "")
 
 
 def test_without_the_overlay_no_error_is_shown(start):

@@ -137,6 +137,8 @@ def brief(
     card = layout.guarantee_rows(guarantee.for_unit(data.privacy_unit))
     sentences = "".join(f"<p>{_bold(sentence)}</p>" for sentence in (advice, decision.frequencies(belief)))
     drawn = "".join(f"<h2>{html.escape(name)}</h2>{_picture(name, figure)}" for name, figure in figures)
+    if cost is not None and (caption := errors_caption(cost)):
+        drawn += f"<p>{html.escape(caption)}</p>"
     code = segno.make(link, error="l", micro=False).svg_inline(svgclass=None, omitsize=True, title="this state")
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
