@@ -19,16 +19,13 @@ if setting.overlay:
     layout.overlay_banner("Only the chosen value may be published.")
     numbers = compute.rows_of(choice)
     st.header("What would be chosen")
-    pictures.clickable(
+    pictures.chart(
         cached.drawn(view.tiles, choice),
         "tiles",
         view.tiles_alt(choice),
-        "Click a tile to take its setting along.",
-        view.carry_tile,
-        numbers,
+        numbers=numbers,
         caption="★ best lengthscale. More noise favours longer ones.",
     )
-    view.carried_tile(choice.unit)
     st.header("What it costs")
     pictures.chart(
         cached.drawn(view.errors, choice, unchosen), "choice_errors", view.errors_alt(choice), caption=view.ERRORS

@@ -1,6 +1,6 @@
 import streamlit as st
 
-from pages._ui import menu, tour
+from pages._ui import tour
 from pages._ui.look import in_python, layout, pictures, settings, tables, text
 from pages._ui.look.about import of_theory
 from pages._ui.look.pictures import as_it_is
@@ -28,7 +28,7 @@ with left:
     pictures.chart(dots, "risk_dots", alt, shown, caption=brief.RISK_DOTS)
 overview.doors(tour.invitation)
 with st.container(key=text.ANCHOR), st.expander(overview.REST, icon=":material/menu_book:"):
-    explained, who, promised, others, rest, decided, printed, python, lesson = st.tabs(overview.TABS)
+    explained, who, promised, others, decided, printed, python, lesson = st.tabs(overview.TABS)
 with explained:
     overview.colours()
     st.markdown(text.listed())
@@ -48,9 +48,6 @@ with others:
     budgets = overview.table()
     pictures.chart(strip, "deployments", overview.NOTE, as_it_is(strip, overview.ABOUT), budgets)
     layout.table(budgets, "published_budgets")
-with rest:
-    for page, question in menu.cards():  # so that the address keeps their state
-        st.page_link(f"../{page}.py", label=question, icon=":material/arrow_forward:")
 with python:
     in_python.draw(studies.decision(chosen))
 with lesson:

@@ -29,7 +29,6 @@ if table and spec and prepared:
     )
     steps.warn(prepared)
     steps.show_plan(prepared)
-    steps.preview(table, prepared)
     steps.release(table, prepared, account)
     layout.guarantee_card(
         spec.guarantee,

@@ -1,6 +1,6 @@
 """The pages, one row each.
 
-Navigation, cards of the start page, the server's own visits, screenshots and tests all follow from these rows.
+Navigation, the server's own visits, screenshots and tests all follow from these rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ class Page:
         title: title in the navigation.
         icon: name of a Material symbol.
         section: section of the navigation.
-        question: question on the page's card; "" for the start page, which has no card.
         settings: class of the page's settings.
         body: menus in the body of the page, whose values may depend on results.
         of_one_session: whether the page shares no result with other sessions, so that nothing is computed in advance.
@@ -46,7 +45,6 @@ class Page:
     title: str
     icon: str
     section: Section
-    question: str = ""
     settings: type[Settings] = Settings
     body: Sequence[Menu[Any]] = ()
     of_one_session: bool = False
@@ -74,7 +72,6 @@ PAGES = (
         title="!Kung curves",
         icon="show_chart",
         section="Learn",
-        question="What does privacy do to a growth curve?",
         settings=sidebar.ReleaseSettings,
         body=(computed.BESIDE, variants.VARIED),
     ),
@@ -83,7 +80,6 @@ PAGES = (
         title="London noise map",
         icon="map",
         section="Explore",
-        question="Where does privacy blur the map?",
         settings=sidebar.MapSettings,
         body=(cloaking.LAYER, computed.BESIDE, variants.VARIED),
     ),
@@ -92,7 +88,6 @@ PAGES = (
         title="Excursion sets",
         icon="landscape",
         section="Explore",
-        question="Where is the curve above the threshold?",
         settings=excursion.ExcursionSettings,
         body=(excursion.LAYER,),
     ),
@@ -101,7 +96,6 @@ PAGES = (
         title="Lengthscale choice",
         icon="straighten",
         section="Decide",
-        question="What does it cost to choose the lengthscale?",
         settings=lengthscale.ChoiceSettings,
     ),
     Page(
@@ -109,7 +103,6 @@ PAGES = (
         title="Compare",
         icon="balance",
         section="Decide",
-        question="Which method has the smallest error?",
         settings=compare.CompareSettings,
         body=(compare.RELEASE_OF,),
     ),
@@ -118,7 +111,6 @@ PAGES = (
         title="Sparse DP-GP",
         icon="scatter_plot",
         section="Explore",
-        question="What if the inputs must be hidden too?",
         settings=sparse.SparseSettings,
     ),
     Page(
@@ -126,7 +118,6 @@ PAGES = (
         title="Attack",
         icon="visibility",
         section="Learn",
-        question="What can an attacker tell about one person?",
         settings=attack.AttackSettings,
     ),
     Page(
@@ -134,7 +125,6 @@ PAGES = (
         title="Your data & release",
         icon="upload_file",
         section="Publish",
-        question="Publish a curve from your own table",
         of_one_session=True,
     ),
     Page(
@@ -142,7 +132,6 @@ PAGES = (
         title="Explore a release, free",
         icon="travel_explore",
         section="Publish",
-        question="What else can you ask of a release?",
         settings=explore.ExploreSettings,
         body=(explore.QUESTION, explore.OF),
     ),
@@ -151,7 +140,6 @@ PAGES = (
         title="How cloaking works",
         icon="visibility_off",
         section="Learn",
-        question="Why does so little noise hide a person?",
         settings=hiding.HidingSettings,
     ),
 )
@@ -164,11 +152,6 @@ TITLES: Mapping[str, Mapping[str, str]] = {
 def sections() -> dict[str, list[Page]]:
     """Return the pages of each section of the navigation."""
     return {name: [page for page in PAGES if page.section == name] for name in get_args(Section)}
-
-
-def cards() -> list[tuple[str, str]]:
-    """Return file and question of every page with a card on the start page."""
-    return [(page.file, page.question) for page in PAGES if page.question]
 
 
 def shared() -> list[Page]:

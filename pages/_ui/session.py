@@ -80,7 +80,6 @@ LAST_ADDRESS: Slot[dict[str, str]] = Slot("last_address")
 UNEXPLAINED: Slot[Unexplained] = Slot("untold")
 # Pages
 RELEASES: Slot[dict[str, dict[str, Guarantee]]] = Slot("seen_releases")  # dataset -> settings -> promise
-TILE: Slot[tuple[float, float]] = Slot("tile")  # lengthscale and epsilon of the clicked tile
 SEARCH_REQUESTED: Slot[bool] = Slot("search_asked")
 
 

@@ -57,19 +57,6 @@ def test_settings_are_kept_on_other_pages(visit):
     assert page.get_by_text("At epsilon = 1 ").first.is_visible()
 
 
-def test_a_click_on_a_tile_is_taken_along(visit):
-    page = visit.open("lengthscale_choice")
-    box = page.locator(".st-key-tiles .nsewdrag").first.bounding_box()
-    # third column (epsilon 5) of eight, bottom row but one (3 years) of ten
-    page.mouse.click(box["x"] + box["width"] * 2.5 / 8, box["y"] + box["height"] * 8.5 / 10)
-    tool.settle(page)
-    assert page.get_by_text("Taken along: lengthscale 3 years at ε = 5").is_visible()
-    assert "epsilon=5" in page.url
-    go_to(page, "!Kung curves")
-    assert page.get_by_text("At epsilon = 5 ").first.is_visible()
-    assert "lengthscale_years=3" in page.url
-
-
 def test_the_tour_ignores_moved_controls(visit):
     page = visit.open("?epsilon=5&prior=10")
     banner = page.locator(".st-key-tour_banner")

@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from dpgp_core.mechanisms import CATALOGUE
 from pages._ui.compare import contenders
-from pages._ui.hiding import measured
 from pages._ui.ledgers.store import Ledgers
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
@@ -38,7 +37,6 @@ def quick_work() -> Iterator[None]:
     """
     with pytest.MonkeyPatch.context() as quick:
         quick.setattr(contenders, "DATA_SETS", 2)
-        quick.setattr(measured, "EPSILONS", (0.1, 1))
         for name, draws in QUICK.items():
             few = replace(CATALOGUE[name], simulated=draws)
             quick.setitem(contenders.CONTENDERS, name, few)

@@ -89,10 +89,8 @@ for page, address in wanted:
     shown = [each.value for kind in ("title", "exception", "error", "warning") for each in getattr(app, kind)]
     chosen = {key: app.session_state[key] for key in address}
     opened.append([page, shown, chosen])
-start = AppTest.from_file("pages/_ui/main.py", default_timeout=300).run()
-cards = [link.proto.label for link in start.get("page_link")]
 warm = [page.file for page in menu.shared()]
-print(json.dumps({"opened": opened, "cards": cards, "warm": warm, "kernels": list(KERNEL_NAMES)}))
+print(json.dumps({"opened": opened, "warm": warm, "kernels": list(KERNEL_NAMES)}))
 """
 
 
@@ -104,8 +102,7 @@ def copy(tmp_path_factory):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "pages/toy_page.py").write_text(PAGE)
     (folder / "datasets/toy_plane.py").write_text(DATASET)
-    question = "Does a new page need more than a row?"
-    row = f'    Page(file="toy_page", title="Toy page", icon="toys", section="Explore", question="{question}"),\n)\n'
+    row = '    Page(file="toy_page", title="Toy page", icon="toys", section="Explore"),\n)\n'
     edit(folder / "pages/_ui/menu.py", ")\nTITLES", f"{row}TITLES")
     edit(folder / "datasets/__init__.py", "    toy_1d,\n)\n", "    toy_1d,\n    toy_plane,\n)\n")
     edit(folder / "datasets/__init__.py", "    growth_visits,\n)\n", "    growth_visits,\n    toy_plane,\n)\n")
@@ -127,7 +124,6 @@ def edit(path, before, after):
 def test_a_page_is_a_file_and_a_row(copy):
     page, shown, _ = copy["opened"][0]
     assert (page, shown) == ("toy_page", ["Does a new page need more than a row?"])
-    assert "Does a new page need more than a row?" in copy["cards"]
     assert "toy_page" in copy["warm"]
     assert len(copy["warm"]) > len(menu.shared())
 

@@ -64,12 +64,9 @@ def test_a_larger_choice_budget_costs_less_error(seen):
     assert float(much.split()[0]) < float(little.split()[0])
 
 
-def test_tiles_carry_settings_and_invalid_sensitivity_is_marked(seen):
+def test_an_invalid_sensitivity_is_marked(seen):
     app = seen("lengthscale_choice")
     assert "is **invalid**" in page_text(app)
-    points = numbers(next(trace["customdata"] for trace in traces(app).values() if trace["type"] == "scatter"))
-    assert len(points) == 10 * 8
-    assert [1.0, 10.0] in points.tolist()
 
 
 def test_both_mechanisms_of_choice(seen):

@@ -142,18 +142,6 @@ def test_many_rows_use_a_low_rank_form(open_page):
     assert "a low-rank form of the model is used: rank " in page_text(app)
 
 
-def test_a_preview_needs_a_warned_click(open_page):
-    app = declared(open_page)
-    assert "low-rank" not in page_text(app)
-    assert "values computed from your table with no protection at all" in said(app)
-    for changed in (lambda app: app, lambda app: declare(app, length_age=10.0)):
-        app = changed(app)
-        assert not app.get("plotly_chart")
-        app = press(app, "I may see the table")
-        assert list(traces(app)) == ["not private: fit without noise"]
-    assert not again(app, ROWS.replace("\n64", "\n63")).get("plotly_chart")  # it was of the table before
-
-
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
@@ -195,7 +183,7 @@ def test_formula_like_names_are_plain_text(open_page):
 @pytest.mark.full
 def test_tables_enter_no_address_or_shared_cache(cold, open_page, monkeypatch):
     monkeypatch.setattr(intake, "_AT_ONCE", 0)  # as of a large table
-    app = press(press(declared(open_page), "I may see the table"), "Make release 1")
+    app = press(declared(open_page), "Make release 1")
     assert dict(app.query_params) == {}
     assert not cached.jobs._kept
 
@@ -226,7 +214,6 @@ def test_too_large_tables_and_grids_are_explained(monkeypatch):
     plan = plan_release(spec, np.array([[10.0], [20.0]]))
     for use in (
         partial(upload.prepared, held, spec),
-        partial(upload.previewed, held, plan),
         partial(upload.released, held, plan),
     ):
         with pytest.raises(

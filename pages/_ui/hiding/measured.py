@@ -22,13 +22,12 @@ from pages._ui.cloaking.results import Numbers
 from pages._ui.hiding import steps
 from pages._ui.look import layout, settings, tables, text
 from pages._ui.look.about import About, of_release
-from pages._ui.look.controls import HERE, Slider, Switch
-from pages._ui.look.plots import HEIGHT, NON_PRIVATE, PRIVATE, TRUTH, End, axis, draw_line, faded, finish, named, ticked
+from pages._ui.look.controls import HERE, Slider
+from pages._ui.look.plots import HEIGHT, PRIVATE, TRUTH, axis, draw_line, faded, finish
 from pages._ui.look.text import Metric
 from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
 
-EPSILONS = (0.1, 0.3, 1, 3, 10)
 NUMBER = 1  # of the draw
 
 
@@ -99,7 +98,6 @@ def _upright(B: FloatArray) -> FloatArray:
     return np.asarray(B * sign[:, None])
 
 
-_SMALL = 330
 _SECONDS = 0.7  # for which a row is highlighted in the animation
 
 
@@ -122,60 +120,6 @@ def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
     return finish(figure, HEIGHT)
 
 
-def ranks_figure(measured: tuple[Measured, ...], epsilon: float) -> go.Figure:
-    """Draw how many numbers each stage measures against epsilon; small epsilons have fewer stages."""
-    figure = go.Figure()
-    names = [f"{each.settings.epsilon:g}" for each in measured]
-    stages = max(len(each.ranks) for each in measured)
-    for stage in range(stages):
-        figure.add_bar(
-            x=names,
-            y=[sum(each.ranks[stage : stage + 1]) for each in measured],
-            name=f"stage {stage + 1}",
-            marker={"color": faded(PRIVATE, 0.2 + 0.8 * stage / (stages - 1)), "line": {"color": PRIVATE, "width": 1}},
-        )
-    at = [each.settings.epsilon for each in measured].index(epsilon)
-    figure.add_annotation(x=at, y=sum(measured[at].ranks), text="here", showarrow=True, ax=0, ay=-22)
-    figure.update_layout(barmode="stack")
-    figure.update_xaxes(title="ε", type="category")
-    figure.update_yaxes(title="numbers measured")
-    return finish(figure, _SMALL)
-
-
-def split_figure(measured: tuple[Measured, ...], epsilon: float, unit: str) -> go.Figure:
-    """Draw the expected error against epsilon: the part that remains at any budget, and the part due to privacy above
-    it.
-    """
-    x = [each.settings.epsilon for each in measured]
-    floor, error = [each.unbuyable for each in measured], [each.error for each in measured]
-    nothing = [each.unmeasured for each in measured]
-    figure = go.Figure()
-    draw_line(
-        figure, x, floor, "no budget buys", NON_PRIVATE, width=2, fill="tozeroy", fillcolor=faded(NON_PRIVATE, 0.18)
-    )
-    figure.add_scatter(
-        x=x,
-        y=error,
-        name="with privacy",
-        mode="lines+markers",
-        line={"color": PRIVATE, "width": 2},
-        marker={"size": 7},
-        fill="tonexty",
-        fillcolor=faded(PRIVATE, 0.22),
-    )
-    draw_line(figure, x, nothing, "nothing measured", TRUTH, "dot")
-    figure.add_annotation(x=np.log10(epsilon), y=error[x.index(epsilon)], text="here", showarrow=True, ax=18, ay=-22)
-    figure.update_xaxes(title="ε", **ticked(x))
-    top = 1.1 * max(*nothing, *error)
-    figure.update_yaxes(title=f"expected error of the curve [{unit}]", range=[0, top])
-    ends = (
-        End(floor[-1] / top, "no budget buys", NON_PRIVATE),
-        End(error[-1] / top, "with privacy", PRIVATE),
-        End(nothing[-1] / top, "nothing measured", TRUTH),
-    )
-    return named(finish(figure, _SMALL), ends)
-
-
 _STAGE = Slider(
     "stage",
     "Stage",
@@ -184,13 +128,10 @@ _STAGE = Slider(
     help="Each stage measures in more detail than the one before. At small ε there are only three.",
     section=HERE,
 )
-_MORE = Switch("more_measured", "How many sums, and what privacy costs", section=HERE)
 
 
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
-    """Draw the rows of B of a stage; on request also their number against epsilon, and the parts of the expected
-    error.
-    """
+    """Draw the rows of B of a stage."""
     data, budget = cached.dataset(dataset), Budget(dataset, draw.epsilon, draw.delta)
     measured = measured_at(budget)
     with top:
@@ -211,28 +152,9 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
         still="The first",
     )
     layout.metrics(metrics(measured, data.y_unit), "measured")
-    if settings.value_of(_MORE):
-        _against_epsilon(data, measured)
     with st.expander("Table of the weights"):
         layout.table(numbers, f"{dataset}_B_stage_{stage}", CHOSEN)
     st.caption(f"Simulated release {NUMBER}. Another one plans its later stages differently.")
-
-
-def _against_epsilon(data: Dataset, measured: Measured) -> None:
-    budget = measured.settings
-    epsilons = sorted({*map(float, EPSILONS), budget.epsilon})
-    every = tuple(measured_at(replace(budget, epsilon=epsilon)) for epsilon in epsilons)
-    left, right = st.columns(2)
-    with left:
-        st.subheader("More epsilon, more numbers")
-        st.markdown(growth(every))
-        ranks = cached.drawn(ranks_figure, every, budget.epsilon, of=budget)
-        steps.chart(ranks, "ranks", _about(data, budget, RANKS_ALT), caption="Darker bars are later stages.")
-    with right:
-        st.subheader("What no budget buys, and what privacy costs")
-        st.markdown(parts(measured, data.y_unit))
-        split = cached.drawn(split_figure, every, budget.epsilon, data.y_unit, of=budget)
-        steps.chart(split, "split", _about(data, budget, split_alt(measured, data.y_unit)), caption="")
 
 
 def _about(data: Dataset, budget: Budget, shows: str) -> About:
@@ -272,25 +194,6 @@ def row_of(measured: Measured, data: Dataset, stage: int) -> str:
     )
 
 
-def growth(measured: tuple[Measured, ...]) -> str:
-    """Return how the number of measurements grows with epsilon."""
-    low, high = measured[0], measured[-1]
-    return (
-        f"At epsilon = {low.settings.epsilon:g} the last stage measures {low.ranks[-1]} sums; at epsilon = "
-        f"{high.settings.epsilon:g} it measures {high.ranks[-1]}. A sum is worth measuring only if it is not "
-        "lost in its noise."
-    )
-
-
-def parts(measured: Measured, unit: str) -> str:
-    """Return the parts of the expected error in words."""
-    error, floor, price = (text.number(value) for value in (measured.error, measured.unbuyable, measured.price))
-    return (
-        f"The expected error of the curve is **{error} {unit}**. **{floor} {unit}** of it remains at any budget. "
-        f"**Privacy costs {price} {unit}** (squares add up: {floor}² + {price}² = {error}²)."
-    )
-
-
 def metrics(measured: Measured, unit: str) -> list[Metric]:
     """Return the parts of the expected error as metrics."""
     of = "Of the curve where people are, as the models expect it from the released numbers."
@@ -301,13 +204,3 @@ def metrics(measured: Measured, unit: str) -> list[Metric]:
         ("Before any measurement", measured.unmeasured, "the prior alone"),
     )
     return [Metric(label, f"{text.number(error)} {unit}", note, of) for label, error, note in rows]
-
-
-RANKS_ALT = "How many numbers each stage measures, against ε; darker bars are later stages."
-
-
-def split_alt(measured: Measured, unit: str) -> str:
-    """Return the description of the parts for screen readers."""
-    return (
-        f"Expected error of the curve against ε. {text.number(measured.unbuyable)} {unit} of it remains at any budget."
-    )

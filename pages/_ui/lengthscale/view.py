@@ -15,12 +15,11 @@ from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.selection.exponential import MechanismName
 from dpgp_core.strategies.noise_design import ObjectiveName
-from pages._ui import session
 from pages._ui.lengthscale import compute
 from pages._ui.lengthscale.compute import Budgets, Choice, Grid, WithoutChoice, label
 from pages._ui.look import layout, offers, pictures, text
 from pages._ui.look.controls import SIDE, Menu, Slider, menu
-from pages._ui.look.offers import EPSILONS, lengthscale_key, of_datasets
+from pages._ui.look.offers import of_datasets
 from pages._ui.look.plots import (
     GUARANTEE,
     NON_PRIVATE,
@@ -100,39 +99,12 @@ class ChoiceSettings(Promise):
         return promise
 
 
-def carry_tile() -> None:
-    """Callback: set lengthscale and epsilon of the clicked tile on the other pages."""
-    tile = pictures.clicked("tiles")
-    if tile is None:
-        return
-    lengthscale, epsilon = tile
-    name = DATASET.value(session.control(DATASET.key))
-    carried = {lengthscale_key(exhibit(name)): f"{lengthscale:g}"}
-    if epsilon in EPSILONS:
-        session.move({"epsilon": next(option for option in EPSILONS if option == epsilon)})
-    session.CARRIED.put(session.CARRIED.get({}) | carried)
-    session.TILE.put((lengthscale, epsilon))
-
-
-def carried_tile(unit: str) -> None:
-    """Show the clicked tile, and links to the pages that have its settings."""
-    tile = session.TILE.find()
-    if tile is None:
-        return
-    lengthscale, epsilon = tile
-    release = f" at ε = {epsilon:g}" if math.isfinite(epsilon) else ""
-    st.success(f"Taken along: lengthscale {lengthscale:g} {unit}{release}. The other pages open with it.")
-    with st.container(horizontal=True):
-        for page in ("kung_curves", "london_noise_map"):
-            st.page_link(f"../{page}.py", icon=":material/arrow_forward:")  # named by the title of the page
-
-
 _DIGITS = 11  # px of the type in a tile
 _NEVER = 0.5  # per cent; below it a lengthscale is practically never chosen
 
 
 def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
-    """Draw how often each lengthscale (rows) is chosen at each epsilon of the release (columns). Tiles can be clicked.
+    """Draw how often each lengthscale (rows) is chosen at each epsilon of the release (columns).
 
     ★ marks the lengthscale with the smallest error in each column. ``rows_in_all`` leaves room for rows that are not
     computed yet.
@@ -170,19 +142,6 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
             xgap=2,
             ygap=2,
         )
-    )
-    # Heat maps report no clicks to streamlit, so transparent markers over the tiles do.
-    figure.add_scatter(
-        x=columns * len(rows),
-        y=[row for row in rows for _ in columns],
-        customdata=[[row, e] for row in grid.lengthscales for e in table.epsilons],
-        text=[cell for line in hover for cell in line],
-        hoverinfo="text",
-        mode="markers",
-        marker={"symbol": "square", "size": 30, "opacity": 0.01, "color": GUARANTEE},
-        selected={"marker": {"opacity": 0.4}},
-        unselected={"marker": {"opacity": 0.01}},
-        showlegend=False,
     )
     x0, x1 = choice.column - 0.5, choice.column + 0.5
     figure.add_vrect(x0=x0, x1=x1, line={"color": PRIVATE, "width": 3}, fillcolor="rgba(0,0,0,0)")

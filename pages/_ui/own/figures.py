@@ -1,4 +1,4 @@
-"""Figures and sentences of a visitor's own release: curves, groups, differences of groups, and values."""
+"""Figures and sentences of a visitor's own release: curves, groups and values."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 from pandas.io.formats.style import Styler
 
 from dpgp_core.arrays import BoolArray, FloatArray
-from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.figures.ticks import are_years, marks
 from dpgp_core.gp.regression import Inference
@@ -23,9 +22,7 @@ from dpgp_core.release.picture import Group, groups_of
 from dpgp_core.release.publishing import about, bounds_bought, is_off_scale, known_share, useful, within_tolerance
 from pages._ui.look.plots import (
     HEIGHT,
-    NON_PRIVATE,
     PREDICTION_SCALE,
-    PRIVATE,
     axis,
     band,
     centile_lines,
@@ -92,33 +89,6 @@ def release_curve(groups: Sequence[Group], published: Published, within: BoolArr
             rest = np.where(outside[1:-1] | outside[:-2] | outside[2:], line, np.nan)
             draw_line(figure, x, rest, _of(group, "released, of no use"), OF_NO_USE, "dot", showlegend=True)
     return _finished(figure, spec)
-
-
-def apart(published: Published, first: str, second: str) -> Difference:
-    """Return the first group's curve minus the second's, computed from the release.
-
-    Args:
-        published: release over one numerical and one categorical input.
-        first: name of a group.
-        second: name of another group.
-    """
-    groups, _ = groups_of(published.spec)
-    return difference(published.statistics[0], first, second, published.X_test[groups[0].rows])
-
-
-def difference_figure(compared: Difference, spec: ReleaseSpec, name: str) -> go.Figure:
-    """Draw the difference of two groups with its 95 % interval; if logarithms were measured, as a factor."""
-    _, plain = groups_of(spec)
-    mean, low, high = (
-        np.exp(each) if spec.log else in_per_cent(spec, each) for each in (compared.mean, *compared.interval())
-    )
-    x = compared.X[:, spec.x.index(plain.x[0])]
-    figure = go.Figure()
-    band(figure, x, low, high, PRIVATE, _BAND, "the difference, 95 %")
-    draw_line(figure, x, mean, html.escape(name), PRIVATE, "solid", showlegend=True)
-    figure.add_hline(1.0 if spec.log else 0.0, line={"color": OF_NO_USE, "width": 1})
-    _finished(figure, plain)
-    return figure.update_yaxes(title="factor" if spec.log else title("difference", unit_of_change(spec)))
 
 
 def _finished(figure: go.Figure, spec: ReleaseSpec) -> go.Figure:
@@ -249,18 +219,6 @@ def released_alt(spec: ReleaseSpec) -> str:
     if spec.protects_inputs:
         return f"{measured}, which is all that was used of inputs and outputs, and from the public settings."
     return f"{measured} and from what is public here: the settings and the inputs."
-
-
-def previewed(spec: ReleaseSpec, values: FloatArray) -> go.Figure:
-    """Draw the fit without noise (P,), a curve for each group; or a map of the first group. It is not private."""
-    groups, drawn = groups_of(spec)
-    if len(drawn.x) > 1:
-        return _map(drawn, values[groups[0].rows])
-    figure, values = go.Figure(), in_per_cent(drawn, values)
-    for group in groups:
-        name = "not private: fit without noise" + (f", {html.escape(group.name)}" if group.name else "")
-        draw_line(figure, group.X[:, 0], values[group.rows], name, NON_PRIVATE, _dash(group.number), showlegend=True)
-    return _finished(figure, drawn)
 
 
 def inference_sentence(inference: Inference | None) -> str:

@@ -20,7 +20,6 @@ from pages._ui.own.slots import (
     OWN_FILES,
     OWN_LINES,
     OWN_OUTLOOK,
-    OWN_PREVIEW,
     OWN_READY,
     OWN_RELEASED,
     OWN_SHEETS,
@@ -221,7 +220,7 @@ def _forget() -> None:
 
 
 def _drop_results() -> None:
-    for slot in (OWN_READY, OWN_OUTLOOK, OWN_PREVIEW, OWN_RELEASED):
+    for slot in (OWN_READY, OWN_OUTLOOK, OWN_RELEASED):
         slot.pop()
 
 

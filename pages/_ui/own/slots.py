@@ -14,7 +14,6 @@ from pages._ui.session import Kept, Slot
 
 if TYPE_CHECKING:
     from dpgp_core.arrays import FloatArray
-    from dpgp_core.bayes.reading import Difference
     from dpgp_core.release import Published
     from pages._ui.ledgers.state import Issued
     from pages._ui.own.upload import Prepared, Table
@@ -26,10 +25,8 @@ OWN_UNDECODED: Slot[str] = Slot("own_undecoded")  # digest of a file that is not
 OWN_SHEETS: Kept[list[str]] = Kept("own_sheets")  # sheets of a workbook, by its digest
 OWN_LINES: Kept[str] = Kept("own_lines")  # lines of a file that may not be rows, by its digest
 OWN_READY: Kept[Prepared] = Kept("own_ready")  # by the table's digest and the specification
-OWN_PREVIEW: Kept[FloatArray] = Kept("own_preview")  # by the specification
 OWN_OUTLOOK: Kept[FloatArray] = Kept("own_outlook")  # the same with other budgets
 OWN_RELEASED: Slot[tuple[Issued, Published]] = Slot("own_released")
-OWN_APART: Kept[Difference] = Kept("own_apart")  # differences of two groups of a release, by its digest
 OWN_REFUSED: Slot[str] = Slot("own_refused")
 OWN_FILES: Slot[int] = Slot("own_files")  # number of files forgotten so far; a new number empties the uploader
 OWN_TOKEN: Slot[str] = Slot("own_token")  # identifies the visitor if there are no cookies

@@ -1,8 +1,7 @@
-"""Steps of a release: preview, plan, guarantee, ledger, release; and its errors at other budgets."""
+"""Steps of a release: plan, guarantee, ledger, release; and its errors at other budgets."""
 
 from __future__ import annotations
 
-import hashlib
 import io
 import math
 import zipfile
@@ -27,10 +26,8 @@ from pages._ui.look.pictures import as_it_is
 from pages._ui.look.text import at_least, number, plain
 from pages._ui.own import figures, ledger, upload
 from pages._ui.own.slots import (
-    OWN_APART,
     OWN_LEDGER_TOKEN,
     OWN_OUTLOOK,
-    OWN_PREVIEW,
     OWN_READY,
     OWN_REFUSED,
     OWN_RELEASED,
@@ -142,14 +139,6 @@ def answer(spec: ReleaseSpec, widths: FloatArray, wanted: float) -> str:
 
 _ANYWAY = "The declaration is meant so: release although it fits less than half of the table"
 _NOTHING_LEFT = 1e-3  # digits of epsilon
-_PREVIEW_WARNING = (
-    "A preview draws the fit **without noise**. Whoever sees this screen, or a picture of it, sees values computed "
-    "from your table with no protection at all. It is for the eyes of someone who may see the table itself."
-)
-_APART = (
-    "The band contains the difference of the two curves with 95 % probability if the model is right. Where it does not "
-    "reach 0, or a factor of 1, the groups differ. It is computed from the release, so it costs no privacy."
-)
 _ZIP_GONE = (
     "The zip of the latest release was in the memory of a server that has stopped or forgotten it. What you have "
     "downloaded stays valid, and what it cost stays spent."
@@ -176,19 +165,6 @@ def warn(prepared: Prepared) -> None:
         st.warning(plain(to_owner(prepared.notices)), icon=":material/visibility:")
     if too_large := large_delta(prepared.plan.spec.delta, prepared.plan.n):
         st.warning(plain(too_large), icon=":material/priority_high:")
-
-
-def preview(table: Table, prepared: Prepared) -> None:
-    """Draw the fit without noise, after a warning and a click."""
-    spec = prepared.plan.spec
-    with st.expander("Preview without privacy"):
-        st.warning(_PREVIEW_WARNING, icon=":material/visibility:")
-        if st.button("I may see the table: show the fit without noise"):
-            values = cached.of_one_session("Fitting without noise", upload.previewed, table, prepared.plan)
-            OWN_PREVIEW.put((spec, values))
-        fit = OWN_PREVIEW.of(spec)
-        if fit is not None:
-            pictures.chart(figures.previewed(spec, fit), "own_preview_chart", "NOT PRIVATE: the fit without noise.")
 
 
 def release(table: Table, prepared: Prepared, account: Account) -> None:
@@ -275,30 +251,10 @@ def _show(issued: Issued, published: Published) -> None:
     figure, alt = figures.released(published), figures.released_alt(spec)
     seen, public = figures.released_caption(spec), as_it_is(figure, _about(published, alt))
     pictures.chart(figure, "own_released_chart", alt, public, caption=seen)
-    if len(spec.levels) == len(spec.numbers) == 1:
-        _apart(issued, published)
     st.dataframe(figures.greyed(published), hide_index=True, key="own_values")
     download(issued)
     if spec.choice.kind.automatic or not spec.protects_inputs:
         _explore(issued)
-
-
-def _apart(issued: Issued, published: Published) -> None:
-    """Draw the difference of two groups, which is computed from the release and costs no privacy."""
-    spec = published.spec
-    with st.expander("How far apart are two groups?"):
-        [levels] = spec.levels.values()
-        left, right = st.columns(2)
-        first = left.selectbox("First group", levels, key="own_apart_first")
-        second = right.selectbox("minus", [level for level in levels if level != first], key="own_apart_second")
-        of, doing = (hashlib.sha256(issued.bundle).hexdigest(), first, second), "Comparing two groups"
-        compared = OWN_APART.made(of, lambda: cached.of_one_session(doing, figures.apart, published, first, second))
-        figure = figures.difference_figure(compared, spec, f"{first} less {second}")
-        seen, public = (
-            "The groups differ where the band does not reach the line.",
-            as_it_is(figure, _about(published, _APART)),
-        )
-        pictures.chart(figure, "own_apart_chart", _APART, public, caption=seen)
 
 
 def _about(published: Published, shows: str) -> About:

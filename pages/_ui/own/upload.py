@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpgp_core.dates import Format
-from dpgp_core.mechanisms import NotPrivate
 from dpgp_core.reading import kinds
 from dpgp_core.reading.look import lines_within, may_have_a_unit, unit_of, with_ignored
 from dpgp_core.reading.rows import as_written
@@ -22,7 +21,6 @@ from dpgp_core.release import (
     ReleaseSpec,
     column_names,
     plan_release,
-    preview,
     publish,
 )
 from dpgp_core.release.private_table import as_measured, notices_of, read_outcomes
@@ -162,7 +160,7 @@ def is_practice(table: Table) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """State before a release: the table read, and the noise designed once for preview, outlook and release.
+    """State before a release: the table read, and the noise designed once for outlook and release.
 
     Attributes:
         left_out: public number of rows that lack a value, or of people without a complete row.
@@ -199,15 +197,6 @@ def _read(table: Table, spec: ReleaseSpec) -> Dataset:
             "limit here. Use fewer points, or the command line"
         )
     return data
-
-
-def previewed(table: Table, plan: ReleasePlan) -> NotPrivate:
-    """Return the fit without noise (P,). It is not private.
-
-    Raises:
-        ValueError: see ``prepared``.
-    """
-    return preview(plan, as_measured(plan.spec.outcome, _read(table, plan.spec)))
 
 
 def released(table: Table, plan: ReleasePlan) -> Published:

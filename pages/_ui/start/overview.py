@@ -1,4 +1,4 @@
-"""What surrounds the decision on the start page: budgets of others, and the other pages."""
+"""What surrounds the decision on the start page: budgets of others, and the ways to continue."""
 
 from __future__ import annotations
 
@@ -126,7 +126,6 @@ TABS = (
     "What is protected",
     "All that is promised",
     "Other organisations' ε",
-    "All pages",
     "Table",
     "Printable brief",
     in_python.TITLE,
