@@ -30,8 +30,7 @@ from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.table import Dataset
 from pages._ui.model import Budget, Design, Draw, Model, mechanism_of
 from pages._ui.work import cached
-from pages._ui.work.cached import Prefetch
-from pages._ui.work.jobs import Answer
+from pages._ui.work.cached import Get, Prefetch
 
 SEED = 1  # seed of simulated releases
 FOLDS = 5
@@ -118,23 +117,11 @@ def numbers(dataset: Dataset, budget: Budget, index: int) -> Numbers:
     return Numbers(fold, tuple(each._replace(distances=None) for each in release.measured))
 
 
-Get = Callable[..., Answer[Any] | None]
-"""``cached.answer``, or ``cached.soon``, which returns None if a result is not ready soon."""
-
-
 def parts_of(get: Get, function: Callable[..., Any], budget: Budget) -> list[Any] | None:
-    """Return the results of ``simulated`` or ``numbers`` for all folds; None if ``get`` returns None.
-
-    A page asks for one fold after another, while an idle process begins with the last one.
-    """
-    data, title, found = cached.dataset(budget.dataset), CATALOGUE[entry_of(budget)].title, []
-    cached.prefetch(*missing(function, budget))
-    for index in range(FOLDS):
-        part = get(f"Simulating {title}, part {index + 1} of {FOLDS}", function, budget, index, given=(data,))
-        if part is None:
-            return None
-        found.append(part.value)
-    return found
+    """Return the results of ``simulated`` or ``numbers`` for all folds; None if ``get`` returns None."""
+    data, title = cached.dataset(budget.dataset), CATALOGUE[entry_of(budget)].title
+    requests = [Prefetch(function, (budget, index), (data,)) for index in range(FOLDS)]
+    return cached.all_of(get, f"Simulating {title}", requests)
 
 
 def missing(function: Callable[..., Any], budget: Budget) -> Iterator[Prefetch]:

@@ -30,7 +30,13 @@ LONG = {  # functions that take seconds: of a first visit none of them is left
     "pages._ui.left_out": {"simulated", "numbers", "_of_mixture"},
     "pages._ui.cloaking.staged": {"without_privacy"},
     "pages._ui.compare.contenders": {"curve", "piece"},
-    "pages._ui.sparse.compute": {"fit", "best_without_privacy"},
+    "pages._ui.sparse.compute": {
+        "fit_variants",
+        "curve_without_privacy",
+        "release_bayes",
+        "simulate_bayes",
+        "best_without_privacy",
+    },
 }
 
 

@@ -68,6 +68,21 @@ def test_slow_tasks_make_room_for_newcomers(line):
     assert started(line) == ["too many"]
 
 
+def test_short_tasks_come_first_for_some_seconds(line):
+    line.waiting += [QueuedTask(owner, scaled, expected=10.0) for owner in ("long", "longer")]
+    ask(line, "unknown")
+    line.waiting.append(QueuedTask("short", scaled, expected=0.2))
+    assert started(line) == ["unknown", "short"]
+    line.now[0] = SLOW_SECONDS - 0.1
+    ask(line, "new")
+    line.running.clear()
+    assert started(line) == ["new", "long"]
+    ask(line, "newer", "newest")
+    line.now[0] = 6.0  # the task has waited long enough
+    line.running.clear()
+    assert started(line) == ["longer", "newer"]
+
+
 def test_tasks_of_visitors_who_left_are_skipped(line):
     ask(line, "left", None, None)
     line.waiting[0].cancel()
@@ -289,12 +304,50 @@ def test_what_is_not_there_in_time_goes_on(tmp_path, monkeypatch):
     workers.stop()
 
 
-@pytest.mark.parametrize(("crowded", "found"), [(False, None), (True, "done")])
-def test_a_page_postpones_nothing_while_others_wait(crowded, found, monkeypatch):
+@pytest.mark.parametrize(
+    ("crowded", "patience", "found"), [(False, 1e9, None), (True, 1e9, "done"), (True, -1e9, None)]
+)
+def test_a_page_waits_with_others_but_not_for_ever(crowded, patience, found, monkeypatch):
     def get(*_, waiting, **__):
         waiting(0.0, None, crowded)
         return "done"
 
     monkeypatch.setattr(cached.jobs, "get", get)
     monkeypatch.setattr(cached, "SOON_SECONDS", -1.0)
+    monkeypatch.setattr(waiting, "PATIENCE_SECONDS", patience)
+    monkeypatch.setattr(waiting._PAGE, "start", 0.0)
     assert cached.soon("waiting", until_told, "") == found
+
+
+# ---- Parts have one progress bar.
+
+
+def test_parts_share_one_bar_and_estimate(monkeypatch):
+    now, shown = [100.0], []
+    monkeypatch.setattr(waiting.time, "perf_counter", lambda: now[0])
+
+    class Container:
+        def progress(self, fraction, words):
+            shown.append((round(fraction, 3), words))
+
+        empty = staticmethod(lambda: None)
+
+    monkeypatch.setattr(waiting._PAGE, "container", Container())
+    with waiting.whole([1.0, 1.0, 3.0]) as part_is_done:
+        part_is_done()  # it was ready
+        bar = waiting.Bar("Adding")
+        now[0] += 2.0
+        bar(0.5, None, False)
+        bar.close()
+        now[0] += 2.0
+        part_is_done()
+        with waiting.whole([1.0, 1.0]) as inner_is_done:
+            now[0] += 2.0
+            inner_is_done()
+            bar = waiting.Bar("Adding more")
+            now[0] += 2.0
+            bar(0.0, 8.0, False)
+    half, later = shown
+    assert half == (0.125, "Adding … about 14 s to go. Change any control to stop it.")
+    # one of four shares, and of the other three a half and a quarter of the other half, in eight seconds
+    assert later == (0.719, "Adding more … about 3 s to go. Change any control to stop it.")

@@ -18,13 +18,13 @@ from pages._ui import left_out
 from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import HeldOutErrors, Intervals, Numbers, Result, Scene
 from pages._ui.cloaking.staged import Growth
-from pages._ui.left_out import SEED, Get, folds_of, without_privacy, without_privacy_soon
+from pages._ui.left_out import SEED, folds_of, without_privacy, without_privacy_soon
 from pages._ui.look import offers
 from pages._ui.look.controls import HERE, Menu, menu
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.model import PAPER_DESIGN, Budget, Design, Draw, Model, mechanism_of, usual
 from pages._ui.work import cached, waiting
-from pages._ui.work.cached import Prefetch
+from pages._ui.work.cached import Get, Prefetch
 
 
 def scene(name: str) -> Scene:

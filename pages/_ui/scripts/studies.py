@@ -207,7 +207,7 @@ def sparse_release(chosen: SparseSettings) -> Script:
             "curve = release.samples[0]",
             f'low, high = (end[0] for end in release.interval({sparse.LEVEL}, "function"))',
             "# Bayes cloaking, which protects the same.",
-            f"other = {script.of(of.bayes)}.release(data, X, np.random.default_rng([{of.seed}, 3]))",
+            f"other = {script.of(of.budget.mechanism)}.release(data, X, np.random.default_rng([{of.seed}, 3]))",
             "bayes_curve = other.samples[0]",
             "print(release.guarantee.budget, other.guarantee.budget)",
         )

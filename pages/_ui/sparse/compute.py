@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import product
 from typing import Literal, NamedTuple
 
@@ -22,7 +21,7 @@ from dpgp_core.evaluation.errors import coverage, held_out_rmse, nlpd
 from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import BayesCloaking, SparseVariational
+from dpgp_core.mechanisms import SparseVariational
 from dpgp_core.selection.hyperparameters import (
     Candidate,
     HyperparameterChoice,
@@ -88,13 +87,13 @@ class SparseSetting:
         return replace(ours, variant="paper", covariance="paper" if method == "paper" else "naive")
 
     @property
-    def bayes(self) -> BayesCloaking:
-        """Return Bayes cloaking with automatic models, which protects the same."""
-        return BayesCloaking(epsilon=self.epsilon, delta=self.delta, protects="inputs and outputs")
+    def budget(self) -> Budget:
+        """Return the budget of Bayes cloaking, which protects the same."""
+        return Budget(self.dataset, self.epsilon, self.delta, "inputs and outputs")
 
     def released(self, unit: str) -> list[tuple[object, Guarantee]]:
         """Return the releases in the page's figure and table: of our method, of the paper's, and of Bayes cloaking."""
-        made = {"ours": self.mechanism(), "paper": self.mechanism("paper"), "bayes": self.bayes}
+        made = {"ours": self.mechanism(), "paper": self.mechanism("paper"), "bayes": self.budget.mechanism}
         return [((name, self), each.guarantee.for_unit(unit)) for name, each in made.items()]
 
 
@@ -174,30 +173,50 @@ class Fits(_About):
     bayes: Shown
 
 
-def fit(setting: SparseSetting) -> Fits:
-    """Return a release of every method from all records; errors and calibration are those on people left out."""
-    data = load(setting.dataset)
-    x: FloatArray = np.linspace(*data.x_box[0], GRID_POINTS)
-    points = along_first(data, x)
+class Variants(NamedTuple):
+    """Those fields of ``Fits`` that depend on the settings of the sparse model."""
+
+    means: dict[Method, FloatArray]
+    halves: dict[IntervalTarget, FloatArray]
+    inducing: FloatArray
+    rmse: dict[Method, float]
+    plain_rmse: float
+    coverage: dict[Method, FloatArray]
+
+
+def _grid(data: Dataset) -> FloatArray:
+    return np.linspace(*data.x_box[0], GRID_POINTS)
+
+
+def fit_variants(data: Dataset, setting: SparseSetting) -> Variants:
+    """Return a release of every variant from all records; errors and calibration are those on people left out."""
+    points = along_first(data, _grid(data))
     made = {
         method: setting.mechanism(method).release(data, points, np.random.default_rng(setting.seed))
         for method in METHODS
     }
     ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
-    contenders = {each: judged(setting, each, data, LEVELS.tolist()) for each in CONTENDERS}
-    bayes = setting.bayes.release(data, points, np.random.default_rng([setting.seed, 3]))
-    return Fits(
-        name=setting.dataset,
-        x=x,
+    found = {each: judged(setting, each, data, LEVELS.tolist()) for each in METHODS}
+    return Variants(
         means={method: release.samples[0] for method, release in made.items()},
         halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
-        plain=without_privacy(data, points),
         inducing=np.unique(setting.mechanism().inducing_inputs(data)[:, 0]),
-        rmse={name: each.rmse for name, each in contenders.items()},
+        rmse={name: each.rmse for name, each in found.items()},
         plain_rmse=with_nothing_hidden(setting, data),
-        coverage={name: each.inside for name, each in contenders.items()} | {"ours": intervals_hold(setting, data)},
-        bayes=Shown(bayes.samples[0], *(end[0] for end in bayes.interval(LEVEL, "function"))),
+        coverage={name: each.inside for name, each in found.items()} | {"ours": intervals_hold(setting, data)},
     )
+
+
+def curve_without_privacy(data: Dataset, _name: str) -> FloatArray:
+    """Return the curve without privacy on the grid (P,). It is not private, and depends on the data set alone."""
+    return without_privacy(data, along_first(data, _grid(data)))
+
+
+def release_bayes(data: Dataset, budget: Budget, seed: int) -> Shown:
+    """Return a release of Bayes cloaking on the grid."""
+    points = along_first(data, _grid(data))
+    release = budget.mechanism.release(data, points, np.random.default_rng([seed, 3]))
+    return Shown(release.samples[0], *(end[0] for end in release.interval(LEVEL, "function")))
 
 
 REPEATS = 8
@@ -219,26 +238,35 @@ class Judged(NamedTuple):
     inside: FloatArray
 
 
-def judged(setting: SparseSetting, contender: Contender, data: Dataset, levels: Sequence[float] = ()) -> Judged:
-    """Evaluate simulated releases on each fold of the people, with central intervals of these levels."""
-    simulated = _simulated_bayes if contender == "bayes" else partial(_simulated, method=contender)
-    residuals: list[FloatArray] = []
-    likelihoods: list[float] = []
-    inside: list[list[float]] = []
-    for index, fold in enumerate(parts(data)):
-        draws, likely, shares = zip(*simulated(setting, index, fold, levels), strict=True)
-        residuals.append(np.concatenate(draws))
-        likelihoods += likely
-        inside += shares
+class Simulated(NamedTuple):
+    """Simulated releases that leave out one fold. They are not private.
+
+    Attributes:
+        residuals: residuals of each release at the people left out (draws, P).
+        likelihood: mean log-likelihood of one of these people.
+        inside: share of outputs inside each central interval.
+    """
+
+    residuals: FloatArray
+    likelihood: float
+    inside: Sequence[float] | FloatArray
+
+
+def _judged(every: Sequence[Sequence[Simulated]]) -> Judged:
+    """Return the mean over simulated releases, of which ``every`` has those of each fold."""
+    residuals = [np.concatenate([each.residuals for each in fold]) for fold in every]
+    likelihoods, inside = zip(*((each.likelihood, each.inside) for fold in every for each in fold), strict=True)
     return Judged(error_of(residuals), float(np.mean(likelihoods)), np.mean(inside, axis=0))
 
 
-Simulated = Iterator[tuple[FloatArray, float, list[float]]]  # residuals (draws, P), log-likelihood, shares inside
+def judged(setting: SparseSetting, method: Method, data: Dataset, levels: Sequence[float] = ()) -> Judged:
+    """Evaluate simulated releases on each fold of the people, with central intervals of these levels."""
+    return _judged([[*_simulated(setting, *each, levels, method)] for each in enumerate(parts(data))])
 
 
 def _simulated(
     setting: SparseSetting, index: int, fold: HeldOutFold, levels: Sequence[float], method: Method
-) -> Simulated:
+) -> Iterator[Simulated]:
     """Evaluate ``REPEATS`` releases of a variant of the sparse DP-GP on one fold."""
     mechanism, train, truth = setting.mechanism(method), fold.train, fold.truth
     sums = mechanism.exact_statistics(train)
@@ -248,19 +276,31 @@ def _simulated(
         mean, variance = fit.predict(fold.X_test)
         total = variance + setting.noise * train.y_scale**2
         inside = [coverage(mean, total, truth, level) for level in levels]
-        yield (mean - truth)[None], -nlpd(mean, total, truth), inside
+        yield Simulated((mean - truth)[None], -nlpd(mean, total, truth), inside)
 
 
-def _simulated_bayes(setting: SparseSetting, index: int, fold: HeldOutFold, levels: Sequence[float]) -> Simulated:
-    """Evaluate ``BAYES_DRAWS`` releases of Bayes cloaking; the likelihood is that of the mixture of models."""
-    data, truth, rng = fold.train, fold.truth, np.random.default_rng([setting.seed, index, 5])
-    release = setting.bayes.release(data, fold.X_test, rng, BAYES_DRAWS)
-    mixture, y = release.uncertainty.prediction, (truth - data.midpoint) / data.y_scale
+def simulate_bayes(data: Dataset, budget: Budget, seed: int, index: int) -> Simulated:
+    """Evaluate ``BAYES_DRAWS`` releases of Bayes cloaking on one fold; the likelihood is that of the mixture of models.
+
+    Whether the central interval of a level covers an output follows from the probability of smaller outputs. That of a
+    clipped output may be anything beyond it.
+    """
+    fold = parts(data)[index]
+    rng = np.random.default_rng([seed, index, 5])
+    release = budget.mechanism.release(fold.train, fold.X_test, rng, BAYES_DRAWS)
+    mixture, y = release.uncertainty.prediction, (fold.truth - data.midpoint) / data.y_scale
     sd = np.sqrt(mixture.variances + mixture.noise_variances[:, None])
     each = logsumexp(norm.logpdf(y, mixture.means, sd), axis=1, b=mixture.weights[:, :, None])
-    ends = map(release.interval, levels)
-    inside = [float(((low <= truth) & (truth <= high)).mean()) for low, high in ends]
-    yield release.samples - truth, float(each.mean() - np.log(data.y_scale)), inside
+    below, (low, high) = mixture.probability_below(y), data.y_bounds
+    away = np.select([fold.truth <= low, fold.truth >= high], [0.5 - below, below - 0.5], np.abs(below - 0.5))
+    inside = (away.ravel() <= LEVELS[:, None] / 2).mean(axis=1)
+    return Simulated(release.samples - fold.truth, float(each.mean() - np.log(data.y_scale)), inside)
+
+
+def bayes_requests(setting: SparseSetting) -> list[Prefetch]:
+    """Return the requests for all folds of ``simulate_bayes``."""
+    data = cached.value("Loading the data", load, setting.dataset)
+    return [Prefetch(simulate_bayes, (setting.budget, setting.seed, index), (data,)) for index in range(FOLDS)]
 
 
 def intervals_hold(setting: SparseSetting, data: Dataset) -> FloatArray:
@@ -311,16 +351,23 @@ class Curves(_About):
 
 
 def errors_against_epsilon(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Curves:
-    """Return the errors at every epsilon of our variant, of the paper's, and of Bayes cloaking."""
+    """Return the errors at every epsilon of our variant, and of the paper's."""
     data = load(setting.dataset)
-    compared: tuple[Contender, ...] = ("ours", "paper", "bayes")
+    compared: tuple[Method, ...] = ("ours", "paper")
     curves: dict[Contender, list[Judged]] = {each: [] for each in compared}
-    for done, (contender, epsilon) in enumerate(product(compared, CURVE_EPSILONS), 1):
-        curves[contender].append(judged(replace(setting, epsilon=epsilon), contender, data))
+    for done, (method, epsilon) in enumerate(product(compared, CURVE_EPSILONS), 1):
+        curves[method].append(judged(replace(setting, epsilon=epsilon), method, data))
         progress(done / (len(compared) * len(CURVE_EPSILONS)))
-    errors = {name: np.array([each.rmse for each in curve]) for name, curve in curves.items()}
-    likelihood = {name: np.array([each.likelihood for each in curve]) for name, curve in curves.items()}
-    return Curves(setting.dataset, errors, likelihood, with_nothing_hidden(setting, data))
+    return Curves(setting.dataset, *_lines(curves), with_nothing_hidden(setting, data))
+
+
+Lines = dict[Contender, FloatArray]
+
+
+def _lines(curves: dict[Contender, list[Judged]]) -> tuple[Lines, Lines]:
+    """Return errors and log-likelihoods at every epsilon."""
+    errors: Lines = {name: np.array([each.rmse for each in curve]) for name, curve in curves.items()}
+    return errors, {name: np.array([each.likelihood for each in curve]) for name, curve in curves.items()}
 
 
 CHOICE_EPSILONS = (1.0, 3.0, 10.0, 30.0)
@@ -392,26 +439,61 @@ def _bayes_errors(setting: SparseSetting, epsilons: Sequence[float]) -> FloatArr
 
 
 def fits(setting: SparseSetting) -> Fits:
-    """Return the fits with and without privacy."""
-    found = cached.value("Fitting the sparse model", fit, setting)
-    if not is_compared(setting.dataset):
-        return found
-    return replace(found, rmse=found.rmse | {"bayes": float(_bayes_errors(setting, [setting.epsilon])[0])})
+    """Return the fits with and without privacy. Bayes cloaking is simulated anew only if the budget or seed changes."""
+    variants, plain, shown, *folds = cached.values("Fitting with and without privacy", _requests(setting))
+    bayes = _judged([[each] for each in folds])
+    error = float(_bayes_errors(setting, [setting.epsilon])[0]) if is_compared(setting.dataset) else bayes.rmse
+    data = cached.value("Loading the data", load, setting.dataset)
+    return Fits(
+        name=setting.dataset,
+        x=_grid(data),
+        means=variants.means,
+        halves=variants.halves,
+        plain=plain,
+        inducing=variants.inducing,
+        rmse={**variants.rmse, "bayes": error},
+        plain_rmse=variants.plain_rmse,
+        coverage={**variants.coverage, "bayes": bayes.inside},
+        bayes=shown,
+    )
+
+
+def _requests(setting: SparseSetting) -> list[Prefetch]:
+    """Return the requests for all parts of ``fits``."""
+    data = cached.value("Loading the data", load, setting.dataset)
+    return [
+        Prefetch(fit_variants, (setting,), (data,)),
+        Prefetch(curve_without_privacy, (setting.dataset,), (data,)),
+        Prefetch(release_bayes, (setting.budget, setting.seed), (data,)),
+        *bayes_requests(setting),
+    ]
 
 
 def curves(setting: SparseSetting) -> Curves:
     """Return the errors at every epsilon."""
-    found = cached.value("Releasing at every epsilon", errors_against_epsilon, setting)
-    if not is_compared(setting.dataset):
-        return found
-    return replace(found, rmse=found.rmse | {"bayes": _bayes_errors(setting, CURVE_EPSILONS)})
+    every = [replace(setting, epsilon=epsilon) for epsilon in CURVE_EPSILONS]
+    requests = [request for each in every for request in bayes_requests(each)]
+    found: Curves
+    found, *folds = cached.values(
+        "Releasing at every epsilon", [Prefetch(errors_against_epsilon, (setting,), ()), *requests]
+    )
+    bayes = [_judged([[each] for each in folds[at : at + FOLDS]]) for at in range(0, len(folds), FOLDS)]
+    errors, likelihoods = _lines({"bayes": bayes})
+    if is_compared(setting.dataset):
+        errors = {"bayes": _bayes_errors(setting, CURVE_EPSILONS)}
+    return replace(found, rmse=found.rmse | errors, likelihood=found.likelihood | likelihoods)
 
 
-def opening(name: str, draw: Draw) -> tuple[Prefetch, Prefetch]:
-    """Return the fits and the error without privacy with which the page opens, to be computed in advance."""
+def opening(names: Sequence[str], draw: Draw) -> list[Prefetch]:
+    """Return the results with which the page opens, for the first of its data sets, and those that depend on nothing
+    but the data set, for all of them.
+    """
+    name = names[0]
     start, length = defaults(name), exhibit(name).lengthscale
     setting = SparseSetting(name, length, start.noise, start.start, draw.epsilon, draw.delta, draw.seed)
-    return Prefetch(fit, (setting,), ()), Prefetch(best_without_privacy, (name,), ())
+    fixed = [Prefetch(curve_without_privacy, (each,), (load(each),)) for each in names[1:]]
+    fixed += [Prefetch(best_without_privacy, (each,), ()) for each in names if not is_compared(each)]
+    return [*_requests(setting), *fixed]
 
 
 def least_without_privacy(setting: SparseSetting, plain: float) -> float:

@@ -6,7 +6,7 @@ import contextlib
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ from pages._ui.visitor import is_warm_up, known_by
 from pages._ui.work import beforehand
 from pages._ui.work.engine import ClusterUnavailable
 from pages._ui.work.jobs import Answer, Jobs, WorkStopped, key_of
-from pages._ui.work.waiting import Bar, Postponed, end_page
+from pages._ui.work.waiting import Bar, Postponed, end_page, whole
 from pages._ui.work.workers import Workers
 
 _MOST = 100  # largest number of requests; beyond it, those of the page that was left longest ago are dropped
@@ -209,9 +209,10 @@ def answer(
 def soon(label: str, function: Callable[..., T], *settings: Hashable, given: tuple[Any, ...] = ()) -> Answer[T] | None:
     """Return the result of ``answer`` if it is ready within ``SOON_SECONDS``; otherwise None, while both continue.
 
-    If there are no processes, or while others wait for one, the page waits for the result: others come first.
+    If there are no processes, or while others wait for one, the page waits for the result, because others come first;
+    but not longer than for any other one (``Bar``).
     """
-    with _with_bar(label) as bar:
+    with _with_bar(label, postpones=True) as bar:
 
         def look(fraction: float, expected: float | None, crowded: bool) -> None:
             bar(fraction, expected, crowded)
@@ -224,9 +225,37 @@ def soon(label: str, function: Callable[..., T], *settings: Hashable, given: tup
             return None
 
 
+Get = Callable[..., Answer[Any] | None]
+"""``answer``, or ``soon``, which returns None if a result is not ready soon."""
+
+
 def value(label: str, function: Callable[..., T], *settings: Hashable, **options: Any) -> T:
     """Return ``function(*given, *settings)``, computed once for everybody: ``answer`` without its times."""
     return answer(label, function, *settings, **options).value
+
+
+def values(label: str, requests: Sequence[Prefetch]) -> list[Any]:
+    """Return the results of all requests, computed once for everybody; see ``all_of``."""
+    found = all_of(answer, label, requests)
+    assert found is not None  # the page waits for them
+    return found
+
+
+def all_of(get: Get, label: str, requests: Sequence[Prefetch]) -> list[Any] | None:
+    """Return the results of all requests, with one progress bar; None if ``get`` returns None.
+
+    A page asks for one after another, while an idle process begins with the last one.
+    """
+    prefetch(*(each for each in reversed(requests[1:]) if find(each.function, *each.settings) is None))
+    found = []
+    with whole([1.0] * len(requests)) as part_is_done:
+        for each in requests:
+            made = get(label, each.function, *each.settings, given=each.given)
+            if made is None:
+                return None
+            found.append(made.value)
+            part_is_done()
+    return found
 
 
 def find(function: Callable[..., T], *settings: Hashable) -> T | None:

@@ -73,7 +73,7 @@ class Tasks:
         self._going: dict[Hashable, QueuedTask] = {}
         self._postponed: dict[Hashable, tuple[Hashable, QueuedTask, float]] = {}
         """Key of the latest postponed task of each owner, the task, and when it was postponed."""
-        self._seconds: dict[str, float] = {}  # seconds that a function took the last time
+        self._seconds: dict[str, float] = {}  # seconds for which a function ran the last time
         self._lock = threading.Lock()
 
     def done(self, workers: Workers, work: Work, waiting: Waiting | None) -> Frames:
@@ -82,10 +82,9 @@ class Tasks:
         Raises:
             WorkStopped: the task was ended; the message says what to do.
         """
-        start = time.perf_counter()
         while True:
             try:
-                frames = self._shared(workers, work, waiting)
+                return self._shared(workers, work, waiting)
             except CancelledError:
                 continue  # another session abandoned this task just as it was joined
             except MemoryError:
@@ -96,12 +95,11 @@ class Tasks:
                 raise WorkStopped(_NO_PROCESS) from None
             except BrokenProcessPool:
                 raise WorkStopped(_BROKE) from None
-            self._seconds[work.function.__qualname__] = time.perf_counter() - start
-            return frames
 
     def _shared(self, workers: Workers, work: Work, waiting: Waiting | None) -> Frames:
         """Join the task with this key or begin it, wait for its result, and leave it."""
-        task = self._joined(workers, work)
+        name = work.function.__qualname__
+        task = self._joined(workers, work, self._seconds.get(name, 0.0))
         self._give_up(work.owner)
         try:
             if not task.done():
@@ -111,9 +109,9 @@ class Tasks:
                         if task.work is not None and time.monotonic() - task.since > LONGEST_SECONDS:
                             raise WorkStopped(_TOO_LONG)
                         if waiting is not None:
-                            expected = self._seconds.get(work.function.__qualname__)
-                            waiting(workers.fraction(task), expected, workers.crowded)
+                            waiting(workers.fraction(task), task.expected or None, workers.crowded)
             result: Frames = task.result()
+            self._seconds[name] = time.monotonic() - task.since
             return result
         except Postponed:
             self._postpone(task, work)
@@ -121,13 +119,15 @@ class Tasks:
         finally:
             self._leave(work.key, task)
 
-    def _joined(self, workers: Workers, work: Work) -> QueuedTask:
+    def _joined(self, workers: Workers, work: Work, expected: float) -> QueuedTask:
         with self._lock:
             task = self._going.get(work.key)
             if task is not None:
                 task.pages += 1
                 return task
-            self._going[work.key] = task = workers.submit(packed, work.function, work.args, owner=work.owner)
+            self._going[work.key] = task = workers.submit(
+                packed, work.function, work.args, owner=work.owner, expected=expected
+            )
             return task
 
     def _postpone(self, task: QueuedTask, work: Work) -> None:

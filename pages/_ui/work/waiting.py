@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -70,14 +70,44 @@ class _Page(threading.local):
     Attributes:
         has_permit: whether it draws a page now and is not waiting.
         container: container at the top of the page for progress bars.
-        start: time at which the page, or its better result, began.
+        start: time at which the page began.
         then: function that computes a better result once the page is complete.
+        whole: computation of which the present one is a part.
     """
 
     has_permit = False
     container: DeltaGenerator | None = None
     start = math.inf
     then: Callable[[], object] | None = None
+    whole: Whole | None = None
+
+
+class Whole:
+    """A computation in parts, which has one progress bar with one estimate of the remaining time.
+
+    Args:
+        shares: expected duration of each part, in any unit. Parts that turn out to be ready do not count.
+    """
+
+    def __init__(self, shares: Sequence[float]) -> None:
+        self.start = self._moment = time.perf_counter()
+        self._left, self._done = list(shares), 0.0
+        self._outer = _PAGE.whole
+
+    def part_is_done(self) -> None:
+        """Count the next part as done."""
+        before, self._moment = self._moment, time.perf_counter()
+        share = self._left.pop(0)
+        if self._moment - before > _READY_SECONDS:
+            self._done += share
+        elif not self._done:
+            self.start = self._moment
+
+    def progress(self, fraction: float) -> tuple[float, float]:
+        """Return the fraction done of the outermost computation, and when it began, given that of the present part."""
+        share = self._left[0] if self._left else 0.0
+        done = (self._done + fraction * share) / ((self._done + sum(self._left)) or 1.0)
+        return (done, self.start) if self._outer is None else self._outer.progress(done)
 
 
 _PAGE = _Page()
@@ -113,6 +143,22 @@ def aside() -> Iterator[None]:
         _PAGE.has_permit = True
 
 
+@contextmanager
+def whole(shares: Sequence[float]) -> Iterator[Callable[[], None]]:
+    """Compute something in parts within this block, under one progress bar (``Whole``).
+
+    Yields:
+        Function to call after each part.
+    """
+    outer = _PAGE.whole
+    _PAGE.whole = Whole(shares)
+    try:
+        yield _PAGE.whole.part_is_done
+    finally:
+        _PAGE.whole = outer
+
+
+_READY_SECONDS = 0.05  # seconds below which a part was ready
 _SHOW_SECONDS = 0.5  # seconds between two updates, each of which delays other visitors
 _QUIET_SECONDS = 0.3  # seconds below which a bar would only flicker
 PATIENCE_SECONDS = 12.0  # seconds that a page may wait in total while others wait too
@@ -132,6 +178,7 @@ def end_page() -> NoReturn:
 def reserve() -> None:
     """Begin a page with a container at its top, always the same one, so that nothing below it jumps."""
     _PAGE.container, _PAGE.start, _PAGE.then = st.empty(), time.monotonic(), None
+    _PAGE.whole = None
 
 
 def afterwards(better: Callable[[], object]) -> None:
@@ -147,7 +194,7 @@ def is_made_again() -> bool:
 def finish() -> None:
     """Compute the better result of a complete page while its visitor looks at the page."""
     if (better := _PAGE.then) is not None:
-        _PAGE.then, _PAGE.start = None, time.monotonic()  # its own waiting time begins
+        _PAGE.then = None
         try:
             better()
         except PageEnds:  # the reason is shown below the complete page
@@ -183,6 +230,9 @@ class Bar:
             return
         if fraction <= 0 and expected:
             fraction = min(elapsed / expected, 0.95)
+        if _PAGE.whole is not None:
+            fraction, start = _PAGE.whole.progress(fraction)
+            elapsed = moment - start
         words = f"{self.label} …"
         if fraction > 0:
             rest = elapsed * (1 - fraction) / fraction

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import inspect
 import multiprocessing
 import multiprocessing.spawn
@@ -70,6 +71,8 @@ def unpack(frames: Frames) -> Any:
 
 
 SLOW_SECONDS = 3.0  # seconds after which a task allows another one next to it
+_SHORT_SECONDS = 1.0  # expected seconds up to which a task goes before longer ones
+_BEHIND_SECONDS = 5.0  # seconds after which a long task waits like a short one
 _REMEMBERED = 1000  # owners
 
 
@@ -82,11 +85,16 @@ class QueuedTask(Future[Any]):
         pages: number of pages that wait for it.
         repeated: whether the processes broke once while it ran, so that it is repeated, at no time together with
             another such task.
+        expected: seconds that it is expected to run; 0 if that is unknown.
+        asked: time at which it was made.
     """
 
-    def __init__(self, owner: Hashable | None, function: Callable[..., Any], args: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self, owner: Hashable | None, function: Callable[..., Any], args: tuple[Any, ...] = (), expected: float = 0.0
+    ) -> None:
         super().__init__()
         self.owner, self.function, self.args = owner, function, args
+        self.expected, self.asked = expected, time.monotonic()
         self.work: Future[Any] | None = None
         self.since, self.slot, self.pages, self.repeated = 0.0, 0, 1, False
 
@@ -142,7 +150,12 @@ class TaskQueue:
         quick = sum(moment - each.since < SLOW_SECONDS for each in self.running)
         if not able or quick >= self.limit or len(self.running) >= self.most:
             return None
-        task = min(able, key=lambda task: self._served.get(task.owner, 0))  # the first of equal ones
+
+        def rank(task: QueuedTask) -> tuple[bool, int]:
+            is_long = task.expected > _SHORT_SECONDS and moment - task.asked < _BEHIND_SECONDS
+            return is_long, self._served.get(task.owner, 0)
+
+        task = min(able, key=rank)  # the first of equal ones
         self.waiting.remove(task)
         task.since, task.slot = moment, min({*range(self.most)} - {each.slot for each in self.running})
         self.running.append(task)
@@ -210,14 +223,16 @@ class Workers:
         self._lock = threading.RLock()  # a task that ends while it is started starts the next one
         self._pool: ProcessPool | None = self._fresh_pool()  # None after stopping
 
-    def submit(self, function: Callable[..., Any], *args: Any, owner: Hashable | None = None) -> QueuedTask:
+    def submit(
+        self, function: Callable[..., Any], *args: Any, owner: Hashable | None = None, expected: float = 0.0
+    ) -> QueuedTask:
         """Run ``function(*args)``, with ``progress=`` a callback if it takes one.
 
         Args:
             function: importable by name.
-            owner: see ``QueuedTask``.
+            owner, expected: see ``QueuedTask``.
         """
-        task = QueuedTask(owner, function, args)
+        task = QueuedTask(owner, function, args, expected)
         with self._lock:
             self._queue.waiting.append(task)
         self.dispatch()
@@ -359,6 +374,7 @@ def _without_main(name: str) -> dict[str, Any]:
 def _begin(fractions: Any, niceness: int) -> None:
     global _reports
     _reports = fractions
+    gc.freeze()  # examining what was loaded before the fork would copy it into this process
     os.nice(niceness)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEGABYTES * 2**20,) * 2)
