@@ -36,7 +36,6 @@ from dpgp_core.selection.hyperparameters import (
     Candidate,
     HyperparameterChoice,
     choose_by_evidence,
-    choose_jointly,
     choose_liu_talwar,
 )
 from dpgp_core.sparse.statistics import add_noise
@@ -162,7 +161,6 @@ def selections(gamma: float) -> dict[str, Callable[[float, Dataset, np.random.Ge
     return {
         "evidence": choice(choose_by_evidence, {"kernel": REFERENCE, "Z": inducing(15, 3.75)}),
         "evidence, 9 inducing inputs": choice(choose_by_evidence, {"kernel": EQ(lengthscale=0.75)}),
-        "joint + exponential": choice(choose_jointly, {}),
         "negative binomial, eta 0": choice(choose_repeatedly, {}, eta=0.0, gamma=gamma),
         "negative binomial, eta 1": choice(choose_repeatedly, {}, eta=1.0, gamma=gamma),
         "liu_talwar": choice(choose_liu_talwar, paper, gamma=gamma),

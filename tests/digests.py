@@ -54,7 +54,6 @@ from dpgp_core.selection.exponential import permute_and_flip_probabilities
 from dpgp_core.selection.hyperparameters import (
     Candidate,
     choose_by_evidence,
-    choose_jointly,
     choose_liu_talwar,
     private_mean,
 )
@@ -186,7 +185,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Figures]]]:
         if not isinstance(built(case), BayesCloaking):
             yield f"draws of {case}", partial(_draws, built(case))
     yield from bayes_digests.cases()
-    for choose in (choose_by_evidence, choose_jointly, choose_liu_talwar, choose_repeatedly):
+    for choose in (choose_by_evidence, choose_liu_talwar, choose_repeatedly):
         yield choose.__name__, partial(_chosen, choose)
     rooms = (_gp, _strategies, _selection, _excursion, _attack, _evaluation, _bounds)
     yield from ((room.__name__.strip("_").replace("_", " "), room) for room in rooms)

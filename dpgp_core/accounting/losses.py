@@ -181,32 +181,6 @@ class ApproximateLoss:
         return replace(self, times=self.times * times)
 
 
-@dataclass(frozen=True)
-class ParallelLoss:
-    """Privacy loss of releases from disjoint parts of the data (parallel composition): the largest of their losses.
-
-    A release may depend on earlier ones. Neighbouring data sets differ in one part only, and later releases from other
-    parts are post-processing of the release from that part (Honkela & Melkas 2021, lemma 3, for any divergence).
-
-    Args:
-        losses: privacy loss of the release from each part.
-    """
-
-    losses: tuple[PrivacyLoss, ...]
-
-    def epsilon(self, delta: float) -> float:
-        """Return the largest epsilon of the parts."""
-        return max(loss.epsilon(delta) for loss in self.losses)
-
-    def rdp(self, orders: FloatArray) -> FloatArray:
-        """Return the largest bound of the parts at each order (k,)."""
-        return np.asarray(np.max([loss.rdp(orders) for loss in self.losses], axis=0))
-
-    def repeated(self, times: int) -> ParallelLoss:
-        """Return the loss of ``times`` independent releases from each of the same parts."""
-        return ParallelLoss(tuple(loss.repeated(times) for loss in self.losses))
-
-
 def compose(losses: list[PrivacyLoss], delta: float) -> float:
     """Return the smallest epsilon proven for all releases together, at this delta in (0, 1); 0 if there are none.
 

@@ -84,7 +84,6 @@ class Shadows:
         """Sample the inputs of ``shadows`` data sets (shadows, n). Their labels are a function of them, see ``labels``.
 
         Args:
-            rng: source of randomness.
             shadows: number of data sets, >= 1.
             member: whether the last record is the target.
 
@@ -123,7 +122,6 @@ class Shadows:
         that the cost does not depend on L.
 
         Args:
-            rng: source of randomness.
             shadows: number of data sets, >= 1.
             member: whether the target is in the data.
 
@@ -177,7 +175,6 @@ def attack_posterior_sampling(shadows: Shadows, rng: np.random.Generator, count:
 
     Args:
         shadows: distribution of the data sets, and parameters of the release.
-        rng: source of randomness.
         count: number of shadow data sets of each hypothesis, >= 10.
 
     Raises:

@@ -132,7 +132,6 @@ class Purchase:
 
         Args:
             dataset: data set with the outcomes as they were read.
-            rng: None for a real measurement; a generator for a simulated one.
         """
         cells, weights = self.cells.of(dataset.y), None if dataset.person is None else person_weights(dataset.person)
         counts = self.counts

@@ -142,7 +142,6 @@ class Predicting:
 
         Args:
             X: test inputs (P, D).
-            level: confidence level, in (0, 1).
             of: "outputs" for one further record, which may lie beyond the bounds, or "function" for the latent f.
 
         Raises:
@@ -203,7 +202,6 @@ class Predicting:
         """Return 1 - sum (y - prediction)^2 / sum (y - mean y)^2. It uses y without noise, so it is not private.
 
         Args:
-            X: inputs (n, D).
             y: outputs (n,).
         """
         predicted = self.predict(X)

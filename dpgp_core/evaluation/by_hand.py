@@ -28,7 +28,6 @@ def local_sums(X: FloatArray, at: FloatArray, width: float) -> FloatArray:
     b_ij = c exp(-|x_j - a_i|^2 / (2 width^2)), where c scales the longest column to length 1.
 
     Args:
-        X: inputs (n, D).
         at: places a_i (r, D); r may be 0.
         width: distance up to which records count, as a standard deviation, > 0, in input units.
 

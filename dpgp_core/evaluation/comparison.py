@@ -102,7 +102,6 @@ def held_out_errors(mechanism: Mechanism, held: Sequence[HeldOutFold], draws: in
     Args:
         mechanism: mechanism with the budget of interest.
         held: result of ``hold_out`` for the same mechanism with any budget.
-        draws: number of simulated releases, >= 1.
         seed: seed of the simulation.
 
     Raises:
@@ -172,12 +171,9 @@ def sweep(
 
     Args:
         mechanism: mechanism with any budget.
-        dataset: data set.
         folds: public folds.
         epsilons: values of epsilon, at least one.
-        draws: number of simulated releases, >= 1.
         seed: seed of the simulation. Random numbers depend on it and on the index of the fold, not on the process.
-        executor: runs the folds; None for this process.
         progress: called with the fraction done, after every budget in this process or every fold in others.
 
     Raises:
@@ -275,7 +271,6 @@ def error_without_privacy(
     any of them has a smaller error only by chance.
 
     Args:
-        dataset: data set.
         folds: public folds.
         declared, mechanisms: see ``error_of_methods``.
     """
@@ -294,7 +289,6 @@ def error_of_methods(
     It is not private, and infinite if no method is given.
 
     Args:
-        dataset: data set.
         folds: public folds.
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: mechanisms with any budget. They are run with epsilon = ``LARGE_EPSILON``.

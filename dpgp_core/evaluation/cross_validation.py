@@ -55,7 +55,6 @@ def k_folds(n: int, folds: int, rng: np.random.Generator | None = None) -> Folds
     """Split records 0 ... n-1 into disjoint folds whose sizes differ by at most one.
 
     Args:
-        n: number of records.
         folds: number of folds K, from 2 to n.
         rng: public generator that shuffles the records first; None keeps their order.
 

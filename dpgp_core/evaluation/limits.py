@@ -83,10 +83,6 @@ def limits(
     """Return lower bounds on the error for a prior, inputs and a budget. No output is used.
 
     Args:
-        kernel: prior covariance of f.
-        noise_variance: variance of an output about f, > 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
         mu: privacy budget, as mu-GDP.
         output_range: width of the public bounds, in model units.
         gap: relative gap of the convex problem: the returned bound may be smaller than the best one by this share of
@@ -115,8 +111,6 @@ def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> f
 
     Args:
         models: models of the mixture, in model units.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
 
     Raises:
         ValueError: shapes disagree.
@@ -130,10 +124,7 @@ def risk_model(kernel: Kernel, noise: float, X: FloatArray, X_test: FloatArray) 
     """Return a prior in the form of ``strategies.bayes``, with outputs at X, and f at test inputs of equal weight.
 
     Args:
-        kernel: prior covariance of f.
         noise: variance of an output about f, > 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
     """
     low_rank = factorise(kernel, X, _TOLERANCE)
     root, at_test = low_rank.features.values(), low_rank.features.at(X_test).values()
@@ -175,13 +166,6 @@ def simulated_error(
     """Simulate the error of Bayes cloaking for the mean of clipped outputs, on data sets from the declared prior.
 
     Args:
-        kernel: prior covariance of f.
-        noise_variance: variance of an output about f.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
-        epsilon: budget.
-        delta: delta of this budget.
-        x_box: public (low, high) of each input.
         half_range: half the width of the bounds, in model units.
         data_sets: number W >= 2 of simulated data sets.
         seed: seed of data sets and noise. The data sets are the same for every budget.
@@ -221,12 +205,8 @@ def simulate_prior(
     """Simulate independent data sets from the prior: outputs at X (data_sets, n) and f at X_test (data_sets, P).
 
     Args:
-        kernel: prior covariance of f, in squared model units.
         noise_variance: variance of an output about f, >= 0.
-        X: inputs (n, D).
-        X_test: test inputs (P, D).
         data_sets: number of data sets.
-        rng: source of randomness.
     """
     check_columns(X, X_test)
     phi = factorise(kernel, np.vstack([X, X_test]), _TOLERANCE).features.values()

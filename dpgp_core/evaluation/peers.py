@@ -145,10 +145,8 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
 
     Args:
         peer: method with its setting.
-        dataset: data set.
         folds: public folds.
         s: noise multiplier.
-        draws: number of simulated releases, >= 1.
         seed: seed of the simulation.
 
     Raises:

@@ -111,7 +111,6 @@ def minimise(
         space: ranges of the search.
         rounds: number of refinements around the best point of each budget, each with half the distances.
         progress: is called with the fraction of the work done.
-        executor: runs evaluations in parallel.
 
     Raises:
         ValueError: no setting visited keeps within a budget.
@@ -213,7 +212,6 @@ def search(
         space: ranges of the search; default ``SearchSpace()``.
         rounds: number of refinements, each with half the distances.
         progress: is called with the fraction of the work done.
-        executor: runs evaluations in parallel.
 
     Returns:
         A setting for each budget.

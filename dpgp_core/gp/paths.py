@@ -40,7 +40,6 @@ def posterior_process(
 
     Args:
         kernel: normalised covariance function k.
-        X: inputs (n, D).
         y: outputs (n,) in model units.
         r: square root of the effective ridge, > 0; the model's noise variance is sigma^2 r^2.
         sigma: kernel scale, > 0, in model units.
@@ -74,7 +73,6 @@ def draw_paths(process: Process, X: FloatArray, draws: int, rng: np.random.Gener
         process: process from which paths are sampled.
         X: test points (P, D).
         draws: number of paths.
-        rng: source of randomness.
     """
     rows = np.ascontiguousarray(X, dtype=float) + 0.0  # -0.0 and 0.0 are one point
     number = dict[bytes, int]()

@@ -166,8 +166,6 @@ def factorise(
     Pivots are chosen greedily from a subset of the inputs. Then further ones are added where the residual is large.
 
     Args:
-        kernel: covariance function.
-        X: inputs (n, D).
         tolerance: bound on tr(K_ff - V V^T) / tr K_ff, in [1e-13, 1).
         largest_rank: largest number of pivots; default 2000, or fewer if V would exceed 4 GB.
         executor: runs the passes over blocks of inputs, see ``Columns.over_blocks``. If its workers do not share this

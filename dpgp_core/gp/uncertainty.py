@@ -33,7 +33,6 @@ class Uncertainty(Protocol):
         """Return both ends (draws, P) of the central interval, in the unit of the output.
 
         Args:
-            level: confidence level, in (0, 1).
             of: whether the interval is of an output or of the function f.
         """
         ...
@@ -68,7 +67,6 @@ def mixture_half_width(shifts: FloatArray, variances: FloatArray, level: float) 
     Args:
         shifts: means of the components (S, P).
         variances: variances of the components (S, P), or (1, P) if they are equal.
-        level: confidence level, in (0, 1).
     """
     shifts, sd = _together(shifts, variances)
     # By Chebyshev's inequality, P(|e| > w) <= E e^2 / w^2, this is an upper bound of the quantile.

@@ -89,7 +89,6 @@ def discrete_laplace(scale: Fraction | int, size: int, bits: Bits | None = None)
     Args:
         scale: rational, > 0.
         size: number of samples, >= 0.
-        bits: source of randomness; None for the operating system.
 
     Raises:
         ValueError: scale is not positive, or size < 0.
@@ -108,7 +107,6 @@ def discrete_gaussian(variance: Fraction | int, size: int, bits: Bits | None = N
         variance: rational parameter sigma^2 > 0. To first order, the variance of the samples is smaller by the factor
             1 - 8 pi^2 sigma^2 exp(-2 pi^2 sigma^2), which is negligible for sigma >= 2.
         size: number of samples, >= 0.
-        bits: source of randomness; None for the operating system.
 
     Raises:
         ValueError: variance is not positive, or size < 0.
@@ -135,7 +133,6 @@ def exponential_mechanism(scores: Sequence[int], rate: Fraction, bits: Bits | No
     Args:
         scores: integers u_r (R,), larger is better. On average, at most R candidates are tried.
         rate: epsilon / (2 Delta) >= 0, rational. ``Fraction(epsilon)`` is the exact value of a float.
-        bits: source of randomness; None for the operating system.
 
     Raises:
         ValueError: no scores, or rate < 0.

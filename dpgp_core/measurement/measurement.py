@@ -111,7 +111,6 @@ class OutputMeasurement(ABC):
 
         Args:
             y: outputs, in the unit of the bounds: (n,), or one for each record if ``cells`` are given. Private.
-            bits: source of randomness; None for the operating system.
             cells: index of the column of each record; indices outside 0 ... n - 1 are clipped. None if record j has
                 column j.
             weights: weights of rows by which every person counts once, see ``integers.person_weights``; None if every
@@ -257,7 +256,6 @@ class CellCounts:
 
         Args:
             cells: index of the cell of each record (n,); indices outside 0 ... M - 1 are clipped.
-            bits: source of randomness; None for the operating system.
             weights: weights of the records (n,), see ``integers.person_weights``. They are required if ``people``, and
                 must not be given otherwise.
 

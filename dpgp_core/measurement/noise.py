@@ -149,7 +149,6 @@ def add_noise(
         exact: integers x^ (r,). Private.
         noise: distribution of the noise.
         steps: integer steps per unit.
-        bits: source of randomness; None for the operating system.
     """
     return np.array([(x + e) / steps for x, e in zip(exact, noise.draw(len(exact), bits), strict=True)])
 

@@ -58,7 +58,6 @@ class Release:
         covers the truth with probability ``level``. Ends are in the unit of the output.
 
         Args:
-            level: confidence level, in (0, 1).
             of: "outputs" for one further record, or "function" for the latent f.
 
         Raises:
@@ -245,8 +244,6 @@ class Mechanism(ABC):
 
         Args:
             plan: result of ``plan_for`` for this mechanism with any budget, this data set and these test inputs.
-            dataset: data set with private outputs.
-            X_test: test inputs (P, D).
             rng: None for a real release with exact integer arithmetic and noise from the operating system. With a
                 generator the result is a simulated release, whose guarantee says that it is not private.
             draws: number of releases. The guarantee is that of all of them together.

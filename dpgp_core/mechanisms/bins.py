@@ -118,7 +118,6 @@ class BinMeans(Mechanism):
         Args:
             plan: the occupied bins.
             dataset: data set, of which only the public part is used.
-            X_test: test inputs (P, D).
             means: released means of the bins (draws, b), relative to the midpoint, in the unit of the output.
         """
 
@@ -130,7 +129,6 @@ class BinMeans(Mechanism):
         Args:
             plan: the occupied bins.
             dataset: data set, of which only the public part is used.
-            X_test: test inputs (P, D).
             factor: map (P, b) of the first release.
             samples: released curves (draws, P).
         """
@@ -367,7 +365,6 @@ def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArr
     """Return the prior covariance of the noisy bin means (b, b): k_FF / (volume volume') + diag(noise_sd^2).
 
     Args:
-        kernel: prior covariance of f, in squared model units.
         plan: the occupied bins.
         noise_sds: standard deviation of the privacy noise in each mean (b,), in model units.
     """

@@ -75,7 +75,6 @@ class OptimisedNoise(ModelBasedMechanism):
             weights: importance of its rows (m,); None for uniform weights.
             model: the declared model, for intervals; None if there is none.
             inference: how C was computed.
-            executor: runs blocks of columns, see ``Columns.over_blocks``.
         """
         design = design_noise(C, self.objective, weights, self.gap, self.rank_tolerance, executor=executor)
         whitened: Matrix = (np.linalg.inv(design.root) @ design.basis.T) @ C
@@ -126,7 +125,6 @@ def shrink(plan: Plan, K: FloatArray | float, scale: float) -> Plan:
     Only the map changes, so the guarantee is the same.
 
     Args:
-        plan: plan of the release.
         K: prior covariance of the outputs (n, n), in squared model units. If the strategy is factored as left V^T, it
             is the noise variance alone, and K = V V^T + noise variance I.
         scale: noise multiplier times d, in model units.

@@ -79,7 +79,6 @@ def simulate_measurement(stage: ClippedStage, y: FloatArray, rng: np.random.Gene
         stage: the stage.
         y: outputs (1, n), or (draws, n) if they differ between releases.
         rng: source of the noise.
-        draws: number of simulated releases.
     """
     noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
     return noiseless(stage, y) + noise.teaching(rng, (draws, len(stage.plan.strategy))) / STEPS

@@ -325,7 +325,6 @@ def read_columns(
         unit: unit of the output; cells may contain it before or after the number.
         max_rows: largest number of complete rows; with ``person``, largest number of people, because the number of
             people is public and their numbers of rows may not be.
-        writing: how the table is written.
         person: name of the column that identifies the person of a row, by any text; None if there is none.
 
     Returns:

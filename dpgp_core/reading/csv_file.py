@@ -128,12 +128,10 @@ def read_dataset(
     """Read a table with the given declarations; see ``read_csv``.
 
     Args:
-        stream: the table as text, in binary mode.
         columns: the inputs. Dates are read strictly in the declared order, as days since the first day of the box.
         outcome: the output, in the unit of the table.
         privacy_unit: what one row describes.
         name: short display name.
-        writing: how the table is written.
         person: name of the column that identifies the person of a row; None if there is none.
         max_rows: largest number of rows, or of people if ``person`` is given; None for ``MAX_ROWS``.
         private_inputs: whether the mechanism protects the inputs too. Inputs outside the box are then moved to its

@@ -81,7 +81,6 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
     """Read a table; return how it seems to be written, and what its columns contain.
 
     Args:
-        stream: the table as text, in binary mode.
         names: columns that will be used. If there are any, they alone decide how numbers and dates are written.
 
     Raises:
@@ -152,7 +151,6 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     """Return a proposed configuration, and a line about each column. Both are computed from private cells.
 
     Args:
-        stream: the table as text, in binary mode.
         x: names of the inputs; () to propose one.
         y: name of the outcome; None to propose one.
 

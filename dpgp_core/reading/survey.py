@@ -193,9 +193,7 @@ def survey(stream: BinaryIO, columns: Iterable[str], writing: Writing) -> dict[s
     """Return the contents of columns of a stream with a header line, by name.
 
     Args:
-        stream: the table as text, in binary mode.
         columns: names of the columns, from ``column_names``.
-        writing: how the table is written.
 
     Raises:
         ValueError: a line is not a row of the table. The message names the line, never a cell.
@@ -225,9 +223,7 @@ def words_of(
     """Return the different texts of a column, the most frequent first, without those that mean a missing value.
 
     Args:
-        stream: the table as text, in binary mode.
         column: name of the column.
-        writing: how the table is written.
         most: largest number of texts.
         numbers: format of numbers, which are then left out in all notations; None to treat numbers as texts.
         order: order of dates, which are then left out; None to treat dates as texts.

@@ -51,7 +51,6 @@ def bundle(
     The zip depends on the outputs only through numbers measured with noise. It contains no seed and no time.
 
     Args:
-        published: the release.
         ledger: ledger of all releases of the table so far, including this one.
         sealed: function that adds a proof of origin to the card, for example a signature.
 

@@ -364,7 +364,6 @@ def values_again(
     """Return the values (P,) and each centile (P,) that follow from the measured numbers, before rounding.
 
     Args:
-        spec: the specification of the release.
         outcome: the outcome with its declared or bought bounds.
         described: the description of the statistic.
         files: of the release, by name.

@@ -99,8 +99,6 @@ def plan_release(spec: ReleaseSpec, X: FloatArray, person: People | None = None)
     """Compute everything that does not depend on the outputs, nor on the inputs if they are private.
 
     Args:
-        spec: the specification.
-        X: inputs (n, D).
         person: number of the person of each row (n,), if people may have several. If inputs are private, only the
             number of people, or rows, is used of ``person`` and X.
 
@@ -188,7 +186,6 @@ def expected_half_widths(plan: ReleasePlan, epsilons: Sequence[float]) -> FloatA
     Measurements are those of this plan; a plan for the other budget may do a little better.
 
     Args:
-        plan: the plan of the release.
         epsilons: values of epsilon (E,), each above 0.
 
     Raises:

@@ -32,7 +32,6 @@ def declared_writing(stream: BinaryIO, spec: ReleaseSpec) -> ReleaseSpec:
 
     Args:
         stream: table in binary mode; its position is the same afterwards.
-        spec: the specification.
 
     Raises:
         ValueError: there is no first line of column names.
@@ -80,7 +79,6 @@ def notices_of(spec: ReleaseSpec, dataset: Dataset) -> list[Notice]:
     """Return notices for the owner of a table, before any budget is spent. They depend on private values.
 
     Args:
-        spec: the specification.
         dataset: table from ``read_outcomes``.
     """
     notices, n = [*dataset.notices], dataset.n
@@ -135,8 +133,6 @@ def unused_columns(stream: BinaryIO, spec: ReleaseSpec, *, all_names: bool = Tru
     """Return the contents of columns that a release does not use, by name, for the owner of the table alone.
 
     Args:
-        stream: table in binary mode, at its start.
-        spec: the specification.
         all_names: False for columns whose names suggest that they identify people, which takes less time and memory.
     """
     start = stream.tell()

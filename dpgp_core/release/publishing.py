@@ -114,10 +114,6 @@ def publish(plan: ReleasePlan, dataset: Dataset) -> Published:
 
     Whoever keeps a ledger must spend ``plan.spec.guarantee`` in it before calling this function.
 
-    Args:
-        plan: the plan of the release.
-        dataset: the private table.
-
     Raises:
         ValueError: data set and plan have different specifications, or different inputs although these are public.
     """
@@ -300,10 +296,6 @@ def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
     """Return the fit without noise (P,) at ``plan.X_test``, in ``y_unit``. It is not private.
 
     It is for the eyes of the owner of the data.
-
-    Args:
-        plan: the plan of the release.
-        dataset: the private table.
 
     Raises:
         ValueError: for the same reasons as in ``publish``.

@@ -241,7 +241,6 @@ class ReleaseSpec:
         low end.
 
         Args:
-            X: inputs (n, D).
             person: identifiers of the person of each row (n,), if people may have several.
             outcome: outcome with bought bounds; None for the declared one.
         """

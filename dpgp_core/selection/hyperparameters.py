@@ -1,10 +1,9 @@
 """Private selection of kernel and noise variance for the sparse DP-GP.
 
-There are three methods. ``choose_by_evidence`` uses the evidence of the released statistics and needs no further
-budget. ``choose_jointly`` fits all candidates on one half of the records and scores them on the other.
-``choose_liu_talwar`` repeats private runs: each run takes a random candidate, fits it and scores it privately, and the
-best one is published. Scores of these runs are means by CoinPress, which tightens wide bounds of the values step by
-step.
+There are two methods. ``choose_by_evidence`` uses the evidence of the released statistics and needs no further budget.
+``choose_liu_talwar`` repeats private runs: each run takes a random candidate, fits it on one half of the records and
+scores it privately on the other, and the best one is published. Scores of these runs are means by CoinPress, which
+tightens wide bounds of the values step by step.
 """
 
 from __future__ import annotations
@@ -16,14 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..accounting.guarantee import Guarantee
-from ..accounting.losses import (
-    ApproximateLoss,
-    ParallelLoss,
-    PrivacyLoss,
-    PureLoss,
-    liu_talwar_constants,
-    zcdp_of,
-)
+from ..accounting.losses import ApproximateLoss, PrivacyLoss, liu_talwar_constants, zcdp_of
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.inducing import inducing_root
@@ -31,9 +23,8 @@ from ..kernels import Stationary
 from ..measurement.measurement import Measurement
 from ..mechanisms.sparse_variational import SparseVariational
 from ..sparse.posterior import SparseFit, errors_in_variables
-from ..sparse.statistics import NoiseScales, noise_scales, noisy
+from ..sparse.statistics import noise_scales, noisy
 from ..table import Dataset
-from .exponential import choose
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,9 +76,7 @@ def choose_by_evidence(
 
     Args:
         mechanism: mechanism with the variant "whitened".
-        candidates: candidates, at least one.
         dataset: data set, of which all records are used for the fit.
-        rng: None for a real release; a generator for a simulated one.
 
     Raises:
         ValueError: no candidates, or the mechanism is the paper's variant.
@@ -109,64 +98,6 @@ def choose_by_evidence(
         scores=scores,
         guarantee=reference.guarantee,
         message="chosen by the evidence of the released statistics: no budget beyond that of the release",
-    )
-
-
-LOG_DENSITY_RANGE = 10.0  # width of the interval to which the score of a record is clipped, in nats
-
-
-def choose_jointly(
-    mechanism: SparseVariational,
-    candidates: Sequence[Candidate],
-    dataset: Dataset,
-    rng: np.random.Generator | None = None,
-) -> HyperparameterChoice:
-    """Release the statistics of every distinct kernel on one half of the records, and select by the other half.
-
-    With K distinct kernels each release has the noise multiplier sqrt(K) s' (Gaussian composition). The exponential
-    mechanism selects by the score sum_i clip(log N(y_i; mu_i, var_i + noise variance), U - range, U), where U is the
-    highest log density of any candidate. A record is in one half only, so the privacy loss of both steps together is
-    the larger of the two, not their sum.
-
-    Args:
-        mechanism: defines budget, variant and inducing inputs. Its kernel and noise variance are not used.
-        candidates: candidates, at least one.
-        dataset: data set, of which even rows are fitted and odd rows are scored.
-        rng: None for a real release; a generator for a simulated one.
-
-    Raises:
-        ValueError: no candidates, or fewer than two records.
-    """
-    check_candidates(candidates)
-    train, validate = halves(dataset)
-    kernels = list(dict.fromkeys(each.kernel for each in candidates))
-    released = {}
-    for kernel in kernels:
-        one = replace(mechanism, kernel=kernel)
-        scales = one.noise(train)
-        wider = NoiseScales(sa=math.sqrt(len(kernels)) * scales.sa, sb=math.sqrt(len(kernels)) * scales.sb)
-        released[kernel] = noisy(one.integer_sums(train), wider, rng)
-    fits = [with_candidate(mechanism, each).fit_statistics(released[each.kernel], train) for each in candidates]
-    top = max(-0.5 * math.log(2 * math.pi * each.noise_variance) for each in candidates)
-    scores = np.array(
-        [
-            np.clip(log_densities(fit, each, validate), top - LOG_DENSITY_RANGE, top).sum()
-            for fit, each in zip(fits, candidates, strict=True)
-        ]
-    )
-    chosen = choose(scores, LOG_DENSITY_RANGE, mechanism.epsilon, rng=rng)
-    epsilon, promise = mechanism.epsilon, mechanism.guarantee_for(dataset)
-    guarantee = replace(
-        promise,
-        loss=ParallelLoss((promise.loss, PureLoss(epsilon, rho=epsilon**2 / 8))),
-        theorem=f"{promise.theorem}; exponential mechanism (McSherry & Talwar 2007) on the other half of the records",
-        assumptions=(*promise.assumptions, "candidates, split and range of scores are public"),
-    )
-    return HyperparameterChoice(
-        index=chosen,
-        fit=replace(fits[chosen], guarantee=guarantee),
-        guarantee=guarantee,
-        message=f"{len(kernels)} kernels released together on one half; exponential mechanism on the other",
     )
 
 
@@ -228,7 +159,6 @@ def private_mean(
         centre: centre of the public interval, in the unit of the values.
         radius: half-width > 0 of the public interval, in the same unit.
         rho: zCDP budget > 0 of all steps together.
-        rng: None for a real release; a generator for a simulated one.
 
     Raises:
         ValueError: there are no values, or radius or rho is not positive.
@@ -278,7 +208,6 @@ def choose_liu_talwar(
 
     Args:
         mechanism: defines the whole budget, variant and inducing inputs. Its kernel and noise variance are not used.
-        candidates: candidates, at least one.
         dataset: data set, of which even rows are fitted and odd rows are scored.
         rng: None for a real selection with exact noise; candidates and the number of runs are then also random by the
             operating system. A generator for a simulated one.
@@ -322,7 +251,6 @@ def best_of_random_runs(
 
     Args:
         mechanism: defines the whole budget, variant and inducing inputs. Its kernel and noise variance are not used.
-        candidates: candidates, at least one.
         dataset: data set, of which even rows are fitted and odd rows are scored.
         rng: see ``choose_liu_talwar``.
         number: function that samples the number of runs, whose distribution is public.

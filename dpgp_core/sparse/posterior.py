@@ -87,9 +87,7 @@ def errors_in_variables(
     Args:
         released: statistics of whitened features L^-1 k_ref(Z, x).
         kernel: prior covariance of f. It may differ from the reference kernel that whitened the features.
-        Z: inducing inputs (m, D).
         root: L of the reference kernel (m, m).
-        noise_variance: variance of an output about f, in squared model units.
 
     Raises:
         ValueError: noise_variance is not positive.
@@ -174,10 +172,7 @@ def paper_posterior(
 
     Args:
         released: statistics of raw features k(Z, x).
-        kernel: prior covariance of f.
-        Z: inducing inputs (m, D).
         root: L (m, m) of ``inducing_root``.
-        noise_variance: variance of an output about f, in squared model units.
         covariance: "full" (default), "paper" or "naive".
 
     Raises:

@@ -228,7 +228,6 @@ def kernel_norm_bound(kernel: Stationary, Z: FloatArray, method: KernelNorm = "t
 
     Args:
         kernel: stationary kernel whose profile rho decreases with distance.
-        Z: inducing inputs (m, D).
         method: "tight" (default), "generic" or "trivial".
 
     Raises:

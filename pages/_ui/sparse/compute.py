@@ -26,7 +26,6 @@ from dpgp_core.selection.hyperparameters import (
     Candidate,
     HyperparameterChoice,
     choose_by_evidence,
-    choose_jointly,
     choose_liu_talwar,
 )
 from dpgp_core.sparse.posterior import SparseInterval
@@ -393,7 +392,6 @@ CHOOSERS: dict[
     str, Callable[[SparseVariational, list[Candidate], Dataset, np.random.Generator], HyperparameterChoice]
 ] = {
     "Evidence: free (ours)": choose_by_evidence,
-    "All kernels together, exponential mechanism": choose_jointly,
     "Liu-Talwar (the paper)": lambda mechanism, candidates, data, rng: choose_liu_talwar(
         replace(mechanism, variant="paper"), candidates, data, rng
     ),

@@ -123,10 +123,9 @@ _LOOKS = {  # name, colour and dash
 _SHORT = {  # at the end of a line
     "ours: whitened": "ours",
     "Evidence: free (ours)": "evidence, free",
-    "All kernels together, exponential mechanism": "all together",
     "Liu-Talwar (the paper)": "Liu-Talwar",
 }
-_CHOOSER_LOOKS = ((SPARSE, "solid"), (BINS, "dot"), (OTHER, "dash"))
+_CHOOSER_LOOKS = ((SPARSE, "solid"), (OTHER, "dash"))
 
 
 def fit(fits: Fits) -> go.Figure:

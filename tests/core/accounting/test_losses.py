@@ -14,7 +14,6 @@ from dpgp_core.accounting.losses import (
     ORDERS,
     ApproximateLoss,
     GaussianLoss,
-    ParallelLoss,
     PureLoss,
     compose,
     liu_talwar_constants,
@@ -142,12 +141,3 @@ def test_constants_of_liu_and_talwar():
     assert math.exp(-0.01 * found.most_runs) <= found.t
     rho = zcdp_of(0.5, 1e-6)
     assert rho + 2 * math.sqrt(rho * math.log(1e6)) == pytest.approx(0.5)
-
-
-def test_the_worst_part_counts():
-    either = ParallelLoss((GaussianLoss(1.0), PureLoss(0.1)))
-    orders = np.array([1.01, 2.0, 50.0])
-    np.testing.assert_array_equal(either.rdp(orders), GaussianLoss(1.0).rdp(orders))
-    assert either.epsilon(1e-5) == GaussianLoss(1.0).epsilon(1e-5)
-    assert ParallelLoss((GaussianLoss(1e-3), PureLoss(0.7))).epsilon(1e-5) == PureLoss(0.7).epsilon(1e-5)
-    np.testing.assert_allclose(either.repeated(4).rdp(orders), 4 * either.rdp(orders))

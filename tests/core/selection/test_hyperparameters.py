@@ -14,7 +14,6 @@ from dpgp_core.selection import hyperparameters
 from dpgp_core.selection.hyperparameters import (
     Candidate,
     choose_by_evidence,
-    choose_jointly,
     choose_liu_talwar,
     halves,
     log_densities,
@@ -39,7 +38,7 @@ def sparse(epsilon, **changes):
     return SparseVariational(**{"epsilon": epsilon, **arguments, **changes})
 
 
-AT_ONCE, CHOICES = [choose_by_evidence, choose_jointly], [choose_liu_talwar, choose_repeatedly]
+CHOICES = [choose_liu_talwar, choose_repeatedly]
 
 
 @pytest.fixture
@@ -54,7 +53,7 @@ def sixty_runs(monkeypatch):
 
 @pytest.mark.full_for("choose_repeatedly")
 @pytest.mark.usefixtures("sixty_runs")
-@pytest.mark.parametrize("choose", AT_ONCE + CHOICES)
+@pytest.mark.parametrize("choose", [choose_by_evidence, *CHOICES])
 def test_with_much_budget_the_right_lengthscale_is_chosen(choose):
     data = wave(4000)
     if choose in CHOICES:
@@ -66,12 +65,10 @@ def test_with_much_budget_the_right_lengthscale_is_chosen(choose):
     assert np.sqrt(np.mean((prediction - 10 - 2 * np.sin(2 * data.X[:, 0])) ** 2)) < 0.1
 
 
-@pytest.mark.full_for("choose_liu_talwar-whitened", "choose_repeatedly-whitened")
-@pytest.mark.parametrize(
-    ("choose", "variant"), [*((choose, "whitened") for choose in AT_ONCE + CHOICES), (choose_jointly, "paper")]
-)
-def test_the_ledger_counts_the_whole_budget_once(choose, variant):
-    found = choose(sparse(1.5, variant=variant), CANDIDATES, wave(200), np.random.default_rng(1))
+@pytest.mark.full_for("choose_liu_talwar", "choose_repeatedly")
+@pytest.mark.parametrize("choose", [choose_by_evidence, *CHOICES])
+def test_the_ledger_counts_the_whole_budget_once(choose):
+    found = choose(sparse(1.5), CANDIDATES, wave(200), np.random.default_rng(1))
     ledger = Ledger()
     ledger.spend([("choice and fit", found.guarantee)])
     assert ledger.epsilon(1e-4) == pytest.approx(1.5)
@@ -80,14 +77,6 @@ def test_the_ledger_counts_the_whole_budget_once(choose, variant):
     assert found.message
     ledger.spend([("another", sparse(1.0, delta=1e-5).guarantee)])
     assert 1.5 < ledger.epsilon(2e-4) <= 2.51
-
-
-def test_the_choice_counts_all_its_rho():
-    """The loss of an exponential mechanism at small orders is epsilon^2 / 8 times the order; the fit's is larger."""
-    loss = choose_jointly(sparse(1.5), CANDIDATES, wave(20), np.random.default_rng(1)).guarantee.loss
-    fit, choice = loss.losses
-    assert choice.rdp(np.array([2.0]))[0] == pytest.approx(2 * 1.5**2 / 8)
-    assert fit.rdp(np.array([2.0]))[0] == pytest.approx(1 / sparse(1.5).noise_multiplier ** 2)
 
 
 def test_the_reference_is_a_candidate_like_any_other():

@@ -14,7 +14,6 @@ from dpgp_core.selection.exponential import (
 from dpgp_core.selection.hyperparameters import (
     Candidate,
     choose_by_evidence,
-    choose_jointly,
     choose_liu_talwar,
     private_mean,
 )
@@ -57,7 +56,7 @@ REFUSALS = [
     *each(
         lambda choose: choose(sparse(1.0), [], wave(10), RNG),
         "there are no candidates",
-        [choose_by_evidence, choose_jointly, choose_liu_talwar, choose_repeatedly],
+        [choose_by_evidence, choose_liu_talwar, choose_repeatedly],
     ),
     *each(
         lambda choose: choose(sparse(1.0), CANDIDATES, wave(10), RNG, gamma=0.0),
@@ -65,7 +64,7 @@ REFUSALS = [
         [choose_liu_talwar, choose_repeatedly],
     ),
     (lambda: choose_by_evidence(sparse(1.0, variant="paper"), CANDIDATES, wave(10), RNG), "use variant='whitened'"),
-    (lambda: choose_jointly(sparse(1.0), CANDIDATES, wave(1), RNG), "needs at least 2 records, got 1"),
+    (lambda: choose_liu_talwar(sparse(1.0), CANDIDATES, wave(1), RNG), "needs at least 2 records, got 1"),
     (lambda: Candidate(kernel=EQ(), noise_variance=0), "noise_variance must be a finite number above 0, got 0"),
     # means
     *told(

@@ -18,7 +18,6 @@ from dpgp_core.selection.exponential import choose
 from dpgp_core.selection.hyperparameters import (
     Candidate,
     choose_by_evidence,
-    choose_jointly,
     choose_liu_talwar,
     private_mean,
 )
@@ -137,56 +136,6 @@ def test_a_choice_by_evidence_is_one_release():
     tape = replayed(lambda data: choose_by_evidence(SPARSE, CANDIDATES, data), neighbours(FITTED))
     assert len(tape.calls) == 3
     assert 0.9 <= gaussian_epsilon(gaussian_mu(tape), DELTA) <= 1 + 1e-6
-
-
-# ---------------------------------------------------------------------- all kernels together, then a choice
-
-
-def test_releasing_all_kernels_spends_the_claim():
-    """Three kernels, six candidates: nine Gaussian calls; a record of this half moves no score."""
-    tape = replayed(lambda data: choose_jointly(SPARSE, CANDIDATES, data), neighbours(FITTED))
-    assert [call.kind for call in tape.calls] == 9 * ["gaussian"] + ["exponential_mechanism"]
-    assert pure_epsilon(tape) == 0
-    assert 0.9 <= gaussian_epsilon(gaussian_mu(tape), DELTA) <= 1 + 1e-6
-
-
-def test_scoring_the_other_half_spends_the_claim(monkeypatch):
-    """A record lies where one kernel predicts it, then where another does: one score falls by the range, one rises."""
-    mechanism = replace(SPARSE, epsilon=100.0, n_inducing=8)
-    candidates = [Candidate(kernel=EQ(lengthscale=length), noise_variance=0.01) for length in (0.5, 3.0)]
-    fits, densities = [], hyperparameters.log_densities
-
-    def seen(fit, *arguments):
-        fits.append(fit)
-        return densities(fit, *arguments)
-
-    monkeypatch.setattr(hyperparameters, "log_densities", seen)
-    monkeypatch.setattr(hyperparameters, "LOG_DENSITY_RANGE", 2.0)
-    data = wave(400)
-    with taped():
-        choose_jointly(mechanism, candidates, data)
-    predicted = np.array([fit.predict(data.X)[0] for fit in fits])
-    apart = np.where(np.arange(data.n) % 2, np.abs(predicted[0] - predicted[1]), 0.0)  # odd rows are scored
-    assert apart.max() > 0.5  # five standard deviations of the noise
-    pair = [replace(data, y=np.where(np.arange(data.n) == apart.argmax(), y, data.y)) for y in predicted]
-    tape = replayed(lambda each: choose_jointly(mechanism, candidates, each), pair)
-    assert gaussian_mu(tape) == 0
-    before, after = list(pairs_of(tape))[-1]
-    assert before.kind == "exponential_mechanism"
-    moved = (after.exact[1] - after.exact[0]) - (before.exact[1] - before.exact[0])
-    assert 52 < float(before.parameter * moved) <= 100  # with half the sensitivity above 100
-    assert pure_epsilon(tape) <= 100
-
-
-def test_unexpected_records_move_scores_no_further():
-    data = wave()
-    pair = [replace(data, y=np.where(np.arange(data.n) == SCORED, y, data.y)) for y in (0.0, 3.0)]
-    mechanism = replace(SPARSE, epsilon=8.0)
-    tape = replayed(lambda each: choose_jointly(mechanism, CANDIDATES, each), pair)
-    before, after = list(pairs_of(tape))[-1]
-    moved = np.array([u - v for u, v in zip(after.exact, before.exact, strict=True)], dtype=float)
-    assert 0 < float(before.parameter) * (moved.max() - moved.min()) <= 8
-    assert 0 < pure_epsilon(tape) <= 8
 
 
 # ---------------------------------------------------------------------- repeated runs
