@@ -40,16 +40,12 @@ if view == "fits":
 elif without is None:
     st.info("These figures compare with the true data: switch “True data shown” on in the sidebar to see them.")
 else:
-    if view == "errors":
-        curves = compute.curves(setting)
-        both = [picture(sparse_view.against_epsilon, curves, each, without) for each in ("error", "likelihood")]
-    else:
-        choices = cached.value("Choosing hyperparameters", compute.choose_hyperparameters, setting)
-        both = [picture(each, choices) for each in (sparse_view.choice_errors, sparse_view.choice_shares)]
-    numbers = tables.of_figure(*(both if view == "errors" else both[:1]), true_data=True)
-    for column, drawn, (key, caption) in zip((left, right), both, sparse_view.PAIRS[view], strict=True):
+    curves = compute.curves(setting)
+    both = [picture(sparse_view.against_epsilon, curves, each, without) for each, *_ in sparse_view.AGAINST_EPSILON]
+    numbers = tables.of_figure(*both, true_data=True)
+    for column, drawn, (_, key, caption) in zip((left, right), both, sparse_view.AGAINST_EPSILON, strict=True):
         with column:
-            pictures.chart(drawn, key, caption, numbers=None if key == "sparse_shares" else numbers)
+            pictures.chart(drawn, key, caption, numbers=numbers)
 layout.metrics(sparse_view.metrics(fits, setting, without))
 values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.TITLE, "Try this"])
 with values:
@@ -67,7 +63,7 @@ with lesson:
                 {"sparse_data": "growth_2d"},
             ),
             ("287 people: hiding inputs costs much.", {"sparse_data": "kung"}),
-            ("Which hyperparameters would be chosen, and at what price?", {"sparse_view": "choice"}),
+            ("How fast do the errors of both methods fall with ε?", {"sparse_view": "errors"}),
         ],
     )
 layout.guarantee_card(guarantee, layout.TEACHING_NOTE)

@@ -102,22 +102,6 @@ def test_pages_work_under_the_content_security_policy(gate, chromium, path):
     page.context.close()
 
 
-def test_a_first_page_is_compressed_by_half(gate, chromium):
-    """What a browser with an empty cache receives by HTTP until the curves are drawn."""
-    received = {}
-    for address in (gate.address, f"http://127.0.0.1:{gate.cluster.replicas[0].port}"):
-        with tool.new_context(chromium) as context:
-            page, sizes = context.new_page(), []
-            session = context.new_cdp_session(page)
-            session.send("Network.enable")
-            session.on("Network.loadingFinished", lambda event, sizes=sizes: sizes.append(event["encodedDataLength"]))
-            page.goto(f"{address}/kung_curves")
-            tool.settle(page)
-            received[address] = sum(sizes)
-    through_nginx, direct = received.values()
-    assert through_nginx < 0.5 * direct
-
-
 def test_a_flood_is_refused_except_for_static_files(gate):
     """From an address of its own, which is in debt afterwards; until some are turned away, however slow the machine."""
     static, parts = gate.script(), urlsplit(gate.address)

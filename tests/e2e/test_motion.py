@@ -113,12 +113,3 @@ def test_click_and_keyboard_choose_and_move_a_record(visit):
     move(page, "Height moved to")
     assert person.inner_text() != said
     assert "moved_to_kung=157" in page.url
-
-
-def test_moving_a_record_moves_the_two_point_picture(visit):
-    page = visit.open("how_cloaking_works")
-    sentence = page.get_by_text("of the variance of noise in all")
-    before = sentence.inner_text()
-    page.get_by_text("Move the two groups").click()
-    move(page, "Group 1 at")
-    assert sentence.inner_text() != before

@@ -31,7 +31,7 @@ def packages_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_work() -> Iterator[None]:
-    """Few releases, data sets and budgets where each takes long: what a page shows of them depends on none.
+    """Few releases and data sets where each takes long: what a page shows of them depends on none.
 
     For the whole session, since tests share what was computed. What pages open with ships, and is used as it is.
     """

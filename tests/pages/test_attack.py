@@ -11,7 +11,7 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from pages._ui import attack
 from pages._ui.look import plots
 from pages._ui.model import Draw, usual
-from tests.pages.reading import page_text, traces
+from tests.pages.reading import page_text
 
 
 @pytest.mark.full_for("cloaking")
@@ -80,16 +80,6 @@ def test_names_of_lines_do_not_collide(epsilon, logarithmic):
     middles = [each.y * (400 - margin.t - margin.b) + each.yshift for each in names]
     assert np.diff(middles).min() >= 15  # one below the other
     assert margin.r >= 6 * len("the guarantee allows")
-
-
-def test_curves_are_shown_on_linear_and_logarithmic_axes(seen):
-    app = seen("attack", shadows="1000")
-    for chart in (0, 1):
-        assert {"the guarantee allows", "this attack", "guessing", "95 % range"} <= set(traces(app, chart))
-        layout = json.loads(app.get("plotly_chart")[chart].proto.spec)["layout"]
-        names = {plots.LINE_NAME.fullmatch(each["text"])[2] for each in layout["annotations"]}
-        assert {"the guarantee allows", "this attack", "guessing"} == names
-        assert layout["showlegend"] is False
 
 
 def test_allowed_power_is_one_minus_misses():

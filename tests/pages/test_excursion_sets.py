@@ -133,13 +133,6 @@ def test_overlap_of_a_view_by_brute_force():
     assert len(found.path_iou) == 3 + compute.SIMULATED
 
 
-def test_the_cutoff_is_independent_of_the_data():
-    # validation data come from another seed than the data shown
-    targets = STUDIES["curve"].simulated(3, noise=0.3, seed=compute.VALIDATION_SEED)
-    dataset, _, _ = compute.data_of(CURVE)
-    assert not any(np.array_equal(X, dataset.X) for X in targets.X)
-
-
 @pytest.mark.full_for("curve")
 @pytest.mark.parametrize("kind", ["curve", pytest.param("london", marks=pytest.mark.full)])
 def test_search_keeps_its_budget_and_reports_progress(kind):
@@ -183,14 +176,6 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     numbered = (replace(found, settings=replace(view, seed=seed)) for seed in range(1, 9))
     overlaps = np.array([found.iou_of(compute.bayes_set(each).inside) for each in numbered])
     assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / 8**0.5
-
-
-def test_without_privacy_is_nearer_the_truth():
-    found = compute.explore(CURVE, 0.5)
-    plain = compute.without_privacy(found)
-    bayes = compute.bayes_set(found)
-    off = [np.sqrt(((curve - found.truth) ** 2).mean()) for curve in (plain, bayes.mean, found.paths[0])]
-    assert off[0] < min(off[1:])
 
 
 def test_every_point_is_found_missed_or_false():

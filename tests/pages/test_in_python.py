@@ -214,7 +214,6 @@ STATES = [  # page, what is compared, addresses
     ("sparse_dp_gp", of_sparse, {}),
     ("sparse_dp_gp", of_sparse, {"sparse_data": "kung", "epsilon": "2"}, SLOW),
     ("sparse_dp_gp", of_sparse, {"sparse_view": "errors", "epsilon": "2"}, SLOW),
-    ("sparse_dp_gp", of_sparse, {"sparse_view": "choice"}, SLOW),
     ("attack", of_attack, {}),
     ("attack", of_attack, {"attack_on": "gp_prior", "epsilon": "5", "shadows": "3000"}),
     ("attack", of_attack, {"attack_on": "paths", "shadows": "1000"}, SLOW),

@@ -5,13 +5,11 @@ import pytest
 
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
 from pages._ui import left_out
-from pages._ui.lengthscale import compute, view
+from pages._ui.lengthscale import compute
 from pages._ui.look import offers, text
 from pages._ui.model import Budget, Model, load_dataset
 from pages._ui.work import cached
 from tests.pages.reading import numbers, page_text, traces
-
-GRID = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
 
 
 @pytest.mark.full_for("kung")
@@ -64,40 +62,20 @@ def test_a_larger_choice_budget_costs_less_error(seen):
     assert float(much.split()[0]) < float(little.split()[0])
 
 
-def test_an_invalid_sensitivity_is_marked(seen):
-    app = seen("lengthscale_choice")
-    assert "is **invalid**" in page_text(app)
-
-
 def test_both_mechanisms_of_choice(seen):
     for by, name in (("exponential", "exponential mechanism"), ("permute_and_flip", "permute-and-flip")):
         app = seen("lengthscale_choice", choice_by=by)
         assert name in page_text(app)
+        assert "is **invalid**" in page_text(app)  # the sensitivity of 2018
 
 
 @pytest.mark.full
-def test_rows_arrive_until_the_whole_is_there(cold, monkeypatch):
+def test_candidates_are_requested_from_both_ends(cold, monkeypatch):
     requested = []
     monkeypatch.setattr(cached, "prefetch", lambda *requests: requested.extend(requests))
-    grown = list(compute.growing(GRID))
-    assert [request.settings[0].lengthscale for request in requested] == [2.0, 1.0, 0.5, 0.25]  # from the other end
-    assert [len(done.lengthscales) for done, _ in grown] == [2, 3, 4]
+    grid = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
+    found = compute.scored(grid)
+    assert [request.settings[0].lengthscale for request in requested] == [2.0, 1.0, 0.5, 0.25]
     data = load_dataset("toy_1d")
-    whole = compute.score(
-        data, [compute.planned(data, GRID.candidate(each), "trace") for each in GRID.lengthscales], GRID
-    )
-    np.testing.assert_array_equal(grown[-1][1].scores.sse, whole.scores.sse)
-    assert grown[-1][1].ours == whole.ours
-    for done, scored in grown[:-1]:  # errors that are shown stand
-        np.testing.assert_array_equal(scored.scores.sse, whole.scores.sse[: len(done.lengthscales)])
-    assert [len(done.lengthscales) for done, _ in compute.growing(GRID)] == [4]
-
-
-def test_incomplete_pictures_leave_room_for_missing_rows(cold):
-    budgets = compute.Budgets(1.0, 1.0, 1e-5, "analytic", "exponential")
-    done, scored = next(compute.growing(GRID))
-    choice = compute.Choice(done, budgets, scored)
-    assert view.so_far(choice, GRID).startswith("2 of 4 lengthscales are done, up to 0.5 ")
-    picture = view.tiles(choice, 4)
-    assert len(picture.data[0].y) == 2
-    assert list(picture.layout.yaxis.range) == [-0.5, 3.5]
+    plans = [compute.planned(data, grid.candidate(each), "trace") for each in grid.lengthscales]
+    np.testing.assert_array_equal(found.scores.sse, compute.score(data, plans, grid).scores.sse)

@@ -64,15 +64,6 @@ def test_paths_do_not_depend_on_other_releases():
 
 
 @pytest.mark.full
-def test_pages_show_it_so(seen):
-    def published(number, **address):
-        table = seen("kung_curves", mechanism="refined", **address).dataframe[0].value
-        return table[[name for name in table if "published curve" in name][number - 1]]
-
-    np.testing.assert_allclose(published(2, draws="3"), published(1, draw="2"), atol=2e-4)
-
-
-@pytest.mark.full
 def test_explore_shows_the_same_release():
     explored = exploring.drawn(ExampleDraw("kung", 1.0, offers.DELTA, 3))
     shown_there = shown("kung", "bayes", 3, 1)

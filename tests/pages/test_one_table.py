@@ -39,7 +39,6 @@ WITH_TRUE_DATA = [
     pytest.param("excursion_sets", {"excursion": "plumes"}, ["field"], marks=FULL),
     pytest.param("sparse_dp_gp", {}, ["sparse_fit"], marks=FULL),
     pytest.param("sparse_dp_gp", {"sparse_view": "errors"}, ["sparse_errors", "sparse_likelihood"], marks=FULL),
-    pytest.param("sparse_dp_gp", {"sparse_view": "choice"}, ["sparse_choice"], marks=FULL),
     ("start", START, ["errors", "deployments"]),
     pytest.param("lengthscale_choice", {}, ["tiles"], marks=FULL),
     pytest.param("attack", {}, ["roc", "roc_log"], marks=FULL),

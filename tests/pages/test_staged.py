@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 
 from datasets import EXHIBITS
-from dpgp_core.bayes.model import weights_of
-from dpgp_core.gp.clipping import clipped
 from dpgp_core.mechanisms import BayesCloaking
 from pages._ui import left_out
 from pages._ui.cloaking import computed, staged
@@ -27,7 +25,6 @@ from pages._ui.work import cached, jobs
 from tests.pages.reading import page_text
 
 KUNG = Model("kung", "EQ", 25.0, 0.3)
-WORLDS = 60
 DRAW = Draw(epsilon=1.0, delta=offers.DELTA, draws=2, seed=3)
 BUDGET = Budget("kung", DRAW.epsilon, DRAW.delta)
 MECHANISM = BayesCloaking(epsilon=DRAW.epsilon, delta=DRAW.delta)
@@ -64,34 +61,6 @@ def test_changing_the_model_keeps_the_numbers(result):
     assert (other.samples != result.samples).any()
     assert other.released == result.released  # reading again spends nothing
     assert computed.run(KUNG, Design(), replace(DRAW, seed=4)).released != result.released
-
-
-@pytest.mark.full
-def test_intervals_cover_curves_of_the_models_that_read(result):
-    """Each simulated curve is of one of the models, drawn by its prior weight; bounds clip a third of some outputs.
-
-    The curve is the mean of outputs clipped to the bounds.
-    """
-    data, scene, rng = result.dataset, result.scene, np.random.default_rng(5)
-    mixed = staged.models(data, BUDGET, KUNG)
-    points = scene.X_test[scene.records :: 8]
-    everywhere, inside = np.vstack([data.X, points]), {"function": [], "outputs": []}
-    for seed, index in enumerate(rng.choice(len(mixed), size=WORLDS, p=weights_of(mixed))):
-        model = mixed[index]
-        root = np.linalg.cholesky(model.kernel(everywhere, everywhere) + 1e-8 * np.eye(len(everywhere)))
-        f = root @ rng.standard_normal(len(everywhere))
-        y = data.in_data_units(f + np.sqrt(model.noise_variance) * rng.standard_normal(len(f)))
-        curve = clipped(data.in_data_units(f), data.y_scale**2 * model.noise_variance, *data.y_bounds).mean
-        world = replace(data, y=y[: data.n])
-        found = staged.read(world, points, [staged.measure(world, BUDGET, seed).measured], BUDGET, KUNG)
-        for of, truth in (("function", curve), ("outputs", np.clip(y, *data.y_bounds))):
-            (low, high), at = found.interval(LEVEL, of), truth[data.n :]
-            inside[of].append(((low[0] <= at) & (at <= high[0])).mean())
-    for of, shares in inside.items():
-        # three points, and four standard errors; the worlds are fixed
-        error = np.std(shares) / np.sqrt(WORLDS)
-        assert abs(np.mean(shares) - LEVEL) <= 0.03 + 4 * error, (of, np.mean(shares))
-        assert error < 0.03
 
 
 def test_curves_say_what_was_measured(seen):
@@ -176,14 +145,6 @@ def test_many_records_are_not_measured_in_stages(open_page):
 
 COMPARED = [name for name, exhibit in EXHIBITS.items() if exhibit.cross_validated]
 OPENING = Draw(epsilon=1.0, delta=offers.DELTA)
-
-
-@pytest.mark.full
-def test_refined_cloaking_has_the_error_of_the_comparison():
-    contest = contenders.Contest(KUNG, offers.DELTA, 10, 6)
-    alone = computed.errors(KUNG, Design("refined"), OPENING).mean()
-    curve = compute.curve(contest, "refined").mean
-    assert alone == pytest.approx(curve[contenders.CURVE_EPSILONS.index(1.0)], rel=1e-6)
 
 
 @pytest.mark.usefixtures("cold")
@@ -367,13 +328,3 @@ def test_no_release_that_hides_inputs_is_below_it(name):
     setting = SparseSetting(name, shown.lengthscale, shown.sparse.noise, shown.sparse.start, 1.0, offers.DELTA, 1)
     found = sparse.fits(setting)
     assert min(found.rmse.values()) >= sparse.least_without_privacy(setting, found.plain_rmse)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("mechanism", ["refined", "cloaking"])
-@pytest.mark.parametrize("name", [name for name, shown in EXHIBITS.items() if shown.scene == "map"])
-def test_no_map_is_below_it(name, mechanism):
-    for epsilon in (1.0, 100.0):
-        found = computed.errors(usual(name), Design(mechanism), Draw(epsilon=epsilon, delta=offers.DELTA))
-        standard_error = found.std(ddof=1) / len(found) ** 0.5
-        assert found.mean() >= left_out.without_privacy(name, usual(name)) - standard_error

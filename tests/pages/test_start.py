@@ -175,16 +175,6 @@ def test_the_recommendation_is_adopted_by_a_button(open_page):
     assert not [each for each in app.button if each.label.startswith("Set ε = ")]
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5, 3.0, 20.0])
-def test_page_and_brief_round_the_same_way(epsilon):
-    draw = Draw(epsilon=epsilon, delta=offers.DELTA)
-    found = decision.moved(draw, 0.01, "gaussian")
-    page = re.search(r"come to think it \*\*([\d.]+) %", decision.sentence(draw, found))[1]
-    brief_most = re.search(r"more than ([\d.]+) %", decision.limits(found))[1]
-    assert page == brief_most
-    assert float(page) >= 100 * found.limit.high
-
-
 def test_the_headline_recommends_the_smallest_epsilon(start):
     app = start(**BY_BINS, compare_dataset="toy_1d")
     [said] = [each.value for each in app.markdown if 'role="status"' in each.value]

@@ -13,8 +13,7 @@ from pages._ui import attack, menu
 from pages._ui.compare import view as compare
 from pages._ui.excursion import view as excursion
 from pages._ui.lengthscale import view as lengthscale
-from pages._ui.look import offers, pin, settings, sidebar
-from pages._ui.look.sidebar import MapSettings, ReleaseSettings
+from pages._ui.look import offers, pin, sidebar
 from pages._ui.sparse import view as sparse
 from tests.pages.addresses import bound_controls, open_at
 from tests.pages.reading import page_text, traces
@@ -240,19 +239,6 @@ def test_without_the_overlay_no_error_is_compared(open_page):
     app = open_page(PAGE, pin="kung_curves?epsilon=2&mechanism=cloaking", overlay="false")
     assert row(app)
     assert not [label for label in row(app) if "error" in label]
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("page", ["kung_curves", "london_noise_map"])
-def test_links_are_read_by_their_controls(open_page, page):
-    kind = ReleaseSettings if page == "kung_curves" else MapSettings
-    written = link(open_page(page, epsilon="0.5", delta="0.001", draw="7", noise="0.5", shrinkage="true"))
-    with settings.reading(written):
-        found = settings.chosen(kind)
-    assert (found.draw.epsilon, found.draw.delta, found.draw.seed, found.model.noise) == (0.5, 0.001, 7, 0.5)
-    for key, raw in (("epsilon", "0.37"), ("draw", "0"), ("shrinkage", "maybe"), ("mechanism", "none")):
-        with settings.reading(written | {key: raw}), pytest.raises(ValueError, match=key):
-            settings.chosen(kind)
 
 
 @pytest.mark.full

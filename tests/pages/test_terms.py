@@ -134,14 +134,6 @@ def test_common_controls_need_no_click(seen, page):
     assert says is None or [each for each in captions if says in each], captions
 
 
-@pytest.mark.full
-def test_london_says_which_settings_are_free(seen):
-    said = "Changing these costs no privacy; they re-read the same release."
-    for page in ("london_noise_map", "kung_curves"):
-        assert seen(page, mechanism="bayes").sidebar.caption[0].value == said
-        assert not [each for each in seen(page).sidebar.caption if "costs no privacy" in each.value]
-
-
 def in_sight(block):
     """Controls of a block of the sidebar that are not folded away."""
     for each in block.children.values():
@@ -149,12 +141,6 @@ def in_sight(block):
             yield each
         elif each.type == "flex_container":
             yield from in_sight(each)
-
-
-def test_the_glossary_has_the_main_terms():
-    terms = "Error", "Without privacy", "Simulated release", "Privacy noise", "Spread of people", "Method of 2018"
-    for term in terms:
-        assert term in text.TERMS
 
 
 @pytest.mark.parametrize(

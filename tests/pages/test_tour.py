@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr
 from scipy.stats import norm
 
 import datasets
@@ -254,21 +254,6 @@ def test_how_a_budget_is_split_over_two_releases(seen, share):
     assert first + second > 1.0
     exact = promise.halves(Draw(1.0, DELTA), share / 100)
     assert (first, second) == pytest.approx(exact, rel=0.01)
-
-
-def test_how_many_people_an_attacker_finds(seen):
-    app = seen("start", epsilon="1")
-    name = "targets found if 5 % of the innocent are accused, at most [%]"
-    table = next(each.value for each in app.dataframe if name in each.value)
-    found = 100 * ndtr(ndtri(0.05) + 1 / noise_multiplier(1.0, DELTA))
-    assert table.set_index("epsilon")[name][1.0] == pytest.approx(found, abs=0.1)
-
-
-def test_the_page_plays_twenty_releases(seen):
-    app = seen("kung_curves", mechanism="refined")
-    assert "Play 20 releases" in [each.label for each in app.button]
-    playing = seen("kung_curves", mechanism="refined", draws="20")
-    assert "Play, one after another" in page_text(playing)
 
 
 def test_questions_name_existing_pages_and_controls(seen):

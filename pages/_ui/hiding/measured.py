@@ -131,7 +131,7 @@ _STAGE = Slider(
 
 
 def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
-    """Draw the rows of B of a stage."""
+    """Draw the rows of B of a stage, and the parts of the expected error."""
     data, budget = cached.dataset(dataset), Budget(dataset, draw.epsilon, draw.delta)
     measured = measured_at(budget)
     with top:

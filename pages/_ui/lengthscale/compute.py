@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -241,33 +241,21 @@ def explain(choice: Choice) -> list[tuple[str, str]]:
     ]
 
 
-_LEAST = 2  # smallest number of candidates for a choice
-
-
 def scored(grid: Grid) -> Scored:
     """Return the cross-validated candidates."""
-    return list(growing(grid))[-1][1]
-
-
-def growing(grid: Grid) -> Iterator[tuple[Grid, Scored]]:
-    """Yield scores of more and more candidates, from two on, with their grid; the last are complete."""
     whole = cached.find(score, grid)
     if whole is not None:
-        yield grid, whole
-        return
+        return whole
     data, count = cached.dataset(grid.model.dataset), len(grid.lengthscales)
     settings = [(grid.candidate(lengthscale), grid.objective) for lengthscale in grid.lengthscales]
-    # while the page asks for one candidate after another, an idle process begins with the last one
+    # While the page asks for one candidate after another, an idle process begins with the last one
     missing = [each for each in reversed(settings) if cached.find(planned, *each) is None]
     cached.prefetch(*(Prefetch(planned, each, (data,)) for each in missing))
-    plans: list[FoldPlan] = []
-    for done, setting in enumerate(settings, start=1):
-        doing = f"Cross-validating lengthscales, {done} of {count}"
-        plans.append(cached.value(doing, planned, *setting, given=(data,)))
-        if _LEAST <= done < count:
-            so_far = replace(grid, lengthscales=grid.lengthscales[:done])
-            yield so_far, score(data, plans, so_far)
-    yield grid, cached.value("Scoring lengthscales", score, grid, given=(data, plans), here=True)
+    plans: list[FoldPlan] = [
+        cached.value(f"Cross-validating lengthscales, {done} of {count}", planned, *setting, given=(data,))
+        for done, setting in enumerate(settings, start=1)
+    ]
+    return cached.value("Scoring lengthscales", score, grid, given=(data, plans), here=True)
 
 
 def without_choice(choice: Choice) -> WithoutChoice:

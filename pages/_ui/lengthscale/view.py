@@ -1,4 +1,4 @@
-"""Controls and figures of the lengthscale page, and its partial results while candidates are computed."""
+"""Controls and figures of the lengthscale page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.selection.exponential import MechanismName
 from dpgp_core.strategies.noise_design import ObjectiveName
-from pages._ui.lengthscale import compute
 from pages._ui.lengthscale.compute import Budgets, Choice, Grid, WithoutChoice, label
-from pages._ui.look import layout, offers, pictures, text
+from pages._ui.look import offers, text
 from pages._ui.look.controls import SIDE, Menu, Slider, menu
 from pages._ui.look.offers import of_datasets
 from pages._ui.look.plots import (
@@ -103,11 +102,10 @@ _DIGITS = 11  # px of the type in a tile
 _NEVER = 0.5  # per cent; below it a lengthscale is practically never chosen
 
 
-def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
+def tiles(choice: Choice) -> go.Figure:
     """Draw how often each lengthscale (rows) is chosen at each epsilon of the release (columns).
 
-    ★ marks the lengthscale with the smallest error in each column. ``rows_in_all`` leaves room for rows that are not
-    computed yet.
+    ★ marks the lengthscale with the smallest error in each column.
     """
     table, grid, unit = choice.table, choice.grid, choice.unit
     columns, rows = [label(e) for e in table.epsilons], [f"{row:g}" for row in grid.lengthscales]
@@ -146,7 +144,7 @@ def tiles(choice: Choice, rows_in_all: int | None = None) -> go.Figure:
     x0, x1 = choice.column - 0.5, choice.column + 0.5
     figure.add_vrect(x0=x0, x1=x1, line={"color": PRIVATE, "width": 3}, fillcolor="rgba(0,0,0,0)")
     figure.update_xaxes(title="ε of the release: less private → more private", type="category", constrain="domain")
-    figure.update_yaxes(title=f"lengthscale [{unit}]", type="category", range=[-0.5, (rows_in_all or len(rows)) - 0.5])
+    figure.update_yaxes(title=f"lengthscale [{unit}]", type="category", range=[-0.5, len(rows) - 0.5])
     return finish(figure, 430)
 
 
@@ -225,41 +223,3 @@ def metrics(choice: Choice, unchosen: WithoutChoice, total: float) -> list[Metri
             f"with the release: ε = {text.at_most(total)}, δ = {text.small(budgets.delta)}",
         ),
     ]
-
-
-_ROOM = 0.05  # decades that the axis extends beyond the first and last lengthscale
-
-
-def growing_choice(grid: Grid, budgets: Budgets, question: str) -> Choice:
-    """Draw headline and figures of the candidates that are done; return the whole choice."""
-    with layout.growing() as fresh:
-        for done, scored in compute.growing(grid):
-            choice = Choice(done, budgets, scored)
-            if len(done.lengthscales) < len(grid.lengthscales):
-                with fresh():
-                    layout.heading_so_far(question, so_far(choice, grid))
-                    _show(choice, grid)
-    return choice
-
-
-def so_far(choice: Choice, grid: Grid) -> str:
-    """Return the headline while candidates are still being cross-validated."""
-    done = choice.grid.lengthscales
-    return (
-        f"{len(done)} of {len(grid.lengthscales)} lengthscales are done, up to {done[-1]:g} {choice.unit}. Their "
-        "errors stand. Probabilities are those of a choice among these alone, so they will still move."
-    )
-
-
-def _show(choice: Choice, grid: Grid) -> None:
-    count = len(choice.grid.lengthscales)
-    left, right = st.columns([3, 2])
-    with left:
-        st.header("What would be chosen")
-        picture = tiles(choice, len(grid.lengthscales))
-        pictures.chart(picture, f"so_far_tiles_{count}", "How often each lengthscale is chosen [%], so far.")
-    with right:
-        st.header("What it costs")
-        picture = errors(choice)
-        picture.update_xaxes(range=np.log10(grid.lengthscales)[[0, -1]] + (-_ROOM, _ROOM))
-        pictures.chart(picture, f"so_far_errors_{count}", "Error with each lengthscale, so far.")

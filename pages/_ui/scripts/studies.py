@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from datasets import STUDIES, exhibit
 from datasets.plumes_2d import SHOWN_SIDE
 from dpgp_core.accounting.gaussian import noise_multiplier
@@ -29,7 +27,6 @@ from dpgp_core.kernels import EQ
 from dpgp_core.linalg import dense_of
 from dpgp_core.mechanisms import PosteriorSampling
 from dpgp_core.selection.exponential import selection_table
-from dpgp_core.selection.hyperparameters import Candidate, choose_by_evidence
 from dpgp_core.selection.scores import grid_scores
 from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.strategies.bayes import optimal_strategy
@@ -187,16 +184,13 @@ def attacked(chosen: AttackSettings) -> Script:
 
 
 def sparse_release(chosen: SparseSettings) -> Script:
-    """Return the lines for the release of the sparse DP-GP, and its error or the choice of its hyperparameters."""
+    """Return the lines for the release of the sparse DP-GP, and its error."""
     of, name = chosen.release, chosen.dataset
     script = Script()
     script.module(_NUMPY)
     load = "sparse.load" if sparse.defaults(name).load is not None else "load"
     script.add(f"data = {script.name(exhibit)}({script.of(name)}).{load}()")
-    view = chosen.view if chosen.overlay else "fits"  # the other views compare with true data
-    if view == "choice":
-        _hyperparameters(script, chosen)
-        return script
+    view = chosen.view if chosen.overlay else "fits"  # errors compare with true data
     script.add(f"mechanism = {script.of(of.mechanism())}")
     if view == "fits":
         data = sparse.load(name)
@@ -228,31 +222,6 @@ def sparse_release(chosen: SparseSettings) -> Script:
         "print(error, without)",
     )
     return script
-
-
-def _hyperparameters(script: Script, chosen: SparseSettings) -> None:
-    of = chosen.release
-    lengths = tuple(of.lengthscale * factor for factor in sparse.FACTORS)
-    noises = tuple(of.noise * factor for factor in sparse.FACTORS)
-    ratios = exhibit(of.dataset).ratios
-    base = replace(of, epsilon=sparse.CHOICE_EPSILONS[0], lengthscale=lengths[0])
-    each = "length" if len(ratios) == 1 else f"[length * ratio for ratio in {script.of(ratios)}]"
-    _folds(script)
-    script.add(
-        "candidates = [",
-        f"    {script.name(Candidate)}(kernel={script.name(EQ)}(lengthscale={each}), noise_variance=noise)",
-        f"    for length in {script.of(lengths)}",
-        f"    for noise in {script.of(noises)}",
-        "]",
-        f"mechanism = {script.of(base.mechanism())}",
-        "residuals = []  # on people left out; not private",
-        f"for index, fold in enumerate({script.name(left_out)}(data, folds)):",
-        f"    rng = np.random.default_rng([{of.seed}, index, 0])",
-        f"    choice = {script.name(choose_by_evidence)}(mechanism, candidates, fold.train, rng)",
-        "    residuals.append((choice.fit.predict(fold.X_test)[0] - fold.truth)[None])",
-        f"error = {script.name(held_out_rmse)}(residuals).mean()  # at epsilon = {sparse.CHOICE_EPSILONS[0]:g}",
-        "print(error)",
-    )
 
 
 def excursions(chosen: ExcursionSettings) -> Script:

@@ -1,4 +1,4 @@
-"""Releases of the sparse page, their errors on people left out, and the private choice of hyperparameters."""
+"""Releases of the sparse page, and their errors on people left out."""
 
 from __future__ import annotations
 
@@ -22,12 +22,6 @@ from dpgp_core.gp.inducing import posterior
 from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection.hyperparameters import (
-    Candidate,
-    HyperparameterChoice,
-    choose_by_evidence,
-    choose_liu_talwar,
-)
 from dpgp_core.sparse.posterior import SparseInterval
 from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.table import Dataset
@@ -367,61 +361,6 @@ def _lines(curves: dict[Contender, list[Judged]]) -> tuple[Lines, Lines]:
     """Return errors and log-likelihoods at every epsilon."""
     errors: Lines = {name: np.array([each.rmse for each in curve]) for name, curve in curves.items()}
     return errors, {name: np.array([each.likelihood for each in curve]) for name, curve in curves.items()}
-
-
-CHOICE_EPSILONS = (1.0, 3.0, 10.0, 30.0)
-FACTORS = (0.5, 1.0, 2.0)  # factors on lengthscale and noise variance that are the candidates of a private choice
-
-
-@dataclass(frozen=True, eq=False)
-class Choices(_About):
-    """Results of private choices of hyperparameters, over ``CHOICE_EPSILONS``. They are not private.
-
-    Attributes:
-        rmse: error on people left out after each choice (E,), by name.
-        lengthscales: share of choices of each candidate lengthscale (E, 3), by name; refusals do not count.
-        candidates: lengthscales of the first input.
-    """
-
-    rmse: dict[str, FloatArray]
-    lengthscales: dict[str, FloatArray]
-    candidates: tuple[float, ...]
-
-
-CHOOSERS: dict[
-    str, Callable[[SparseVariational, list[Candidate], Dataset, np.random.Generator], HyperparameterChoice]
-] = {
-    "Evidence: free (ours)": choose_by_evidence,
-    "Liu-Talwar (the paper)": lambda mechanism, candidates, data, rng: choose_liu_talwar(
-        replace(mechanism, variant="paper"), candidates, data, rng
-    ),
-}
-
-
-def choose_hyperparameters(setting: SparseSetting, progress: Callable[[float], None] = lambda _: None) -> Choices:
-    """Choose lengthscale and noise variance privately for each fold of the people, at every epsilon."""
-    data = load(setting.dataset)
-    lengthscales = tuple(setting.lengthscale * factor for factor in FACTORS)
-    grid = [
-        Candidate(kernel=replace(setting, lengthscale=length).kernel, noise_variance=setting.noise * factor)
-        for length in lengthscales
-        for factor in FACTORS
-    ]
-    errors = {name: np.zeros(len(CHOICE_EPSILONS)) for name in CHOOSERS}
-    shares = {name: np.zeros((len(CHOICE_EPSILONS), len(FACTORS))) for name in CHOOSERS}
-    runs = list(product(CHOOSERS.items(), enumerate(CHOICE_EPSILONS)))
-    for done, ((name, choose), (i, epsilon)) in enumerate(runs, 1):
-        base = replace(setting, epsilon=epsilon, lengthscale=lengthscales[0]).mechanism()
-        residuals = []
-        for index, (train, X_test, truth, _) in enumerate(parts(data)):
-            choice = choose(base, grid, train, np.random.default_rng([setting.seed, index, i]))
-            mean = np.full(len(truth), train.midpoint) if choice.fit is None else choice.fit.predict(X_test)[0]
-            residuals.append((mean - truth)[None])
-            if choice.index is not None:
-                shares[name][i, choice.index // len(FACTORS)] += 1 / FOLDS
-        errors[name][i] = error_of(residuals)
-        progress(done / len(runs))
-    return Choices(setting.dataset, errors, shares, lengthscales)
 
 
 def is_compared(name: str) -> bool:

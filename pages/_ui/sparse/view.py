@@ -30,7 +30,6 @@ from pages._ui.look.plots import (
     axis,
     band,
     draw_line,
-    faded,
     finish,
     input_axis,
     named_lines,
@@ -42,14 +41,12 @@ from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.look.text import Metric
 from pages._ui.sparse.compute import (
     BAYES_DRAWS,
-    CHOICE_EPSILONS,
     CONTENDERS,
     CURVE_EPSILONS,
     KINDS,
     LEVEL,
     LEVELS,
     REPEATS,
-    Choices,
     Curves,
     Fits,
     SparseSetting,
@@ -57,7 +54,7 @@ from pages._ui.sparse.compute import (
     load,
 )
 
-SparseView = Literal["fits", "errors", "choice"]
+SparseView = Literal["fits", "errors"]
 DATASET = of_datasets(
     "sparse_data",
     (
@@ -67,11 +64,7 @@ DATASET = of_datasets(
         if exhibit.sparse is not None and exhibit.simulated == simulated
     ),
 )
-VIEW: Menu[SparseView] = menu(
-    "Show",
-    "sparse_view",
-    {"fits": "Fits and calibration", "errors": "Errors against ε", "choice": "Choosing hyperparameters"},
-)
+VIEW: Menu[SparseView] = menu("Show", "sparse_view", {"fits": "Fits and calibration", "errors": "Errors against ε"})
 
 
 def _inducing(chosen: Any) -> Slider[int]:
@@ -120,12 +113,7 @@ _LOOKS = {  # name, colour and dash
     "naive": ("noise ignored", BINS, "dot"),
     "bayes": ("Bayes cloaking", PRIVATE, "longdash"),
 }
-_SHORT = {  # at the end of a line
-    "ours: whitened": "ours",
-    "Evidence: free (ours)": "evidence, free",
-    "Liu-Talwar (the paper)": "Liu-Talwar",
-}
-_CHOOSER_LOOKS = ((SPARSE, "solid"), (OTHER, "dash"))
+_SHORT = {"ours: whitened": "ours"}  # at the end of a line
 
 
 def fit(fits: Fits) -> go.Figure:
@@ -196,53 +184,10 @@ def against_epsilon(curves: Curves, quantity: str, without: float) -> go.Figure:
     return named_lines(finish(figure, 420), _SHORT)
 
 
-def choice_errors(choices: Choices) -> go.Figure:
-    """Draw the error on people left out after each private choice against epsilon."""
-    figure = go.Figure()
-    for (name, values), look in zip(choices.rmse.items(), _CHOOSER_LOOKS, strict=True):
-        draw_line(figure, CHOICE_EPSILONS, values, name, *look)
-    figure.update_traces(mode="lines+markers")
-    figure.update_xaxes(title="ε of choice and fit together", **ticked(CHOICE_EPSILONS))
-    figure.update_yaxes(title=axis("error", choices.dataset.y_unit), rangemode="tozero")
-    return named_lines(finish(figure, 420), _SHORT)
-
-
-PAIRS: dict[SparseView, tuple[tuple[str, str], tuple[str, str]]] = {  # keys and captions of the views with errors
-    "errors": (
-        ("sparse_errors", "Smaller ε hides more."),
-        (
-            "sparse_likelihood",
-            "Error and width of intervals together. More is better.",
-        ),
-    ),
-    "choice": (
-        (
-            "sparse_choice",
-            "Choosing by evidence costs nothing more.",
-        ),
-        ("sparse_shares", "Which lengthscale each method chooses."),
-    ),
-}
-
-
-def choice_shares(choices: Choices) -> go.Figure:
-    """Draw how often each lengthscale is chosen, by method and epsilon."""
-    figure = go.Figure()
-    labels = [f"ε = {epsilon:g}" for epsilon in CHOICE_EPSILONS]
-    for (name, shares), (colour, _) in zip(choices.lengthscales.items(), _CHOOSER_LOOKS, strict=True):
-        for j, length in enumerate(choices.candidates):
-            figure.add_bar(
-                x=labels,
-                y=100 * shares[:, j],
-                name=f"{name}: {length:g}",
-                offsetgroup=name,
-                marker={"color": faded(colour, 0.35 + 0.3 * j)},
-                showlegend=False,
-                hovertemplate=f"{name}<br>lengthscale {length:g}: %{{y:.0f}} %<extra></extra>",
-            )
-    figure.update_layout(barmode="relative")
-    figure.update_yaxes(title="chosen [%]; darker is longer", range=[0, 100])
-    return finish(figure, 420)
+AGAINST_EPSILON = (  # quantity, key and caption of the figures against epsilon
+    ("error", "sparse_errors", "Smaller ε hides more."),
+    ("likelihood", "sparse_likelihood", "Error and width of intervals together. More is better."),
+)
 
 
 _NEAR = 0.03  # largest difference between level and coverage of a range that is called right
