@@ -27,7 +27,6 @@ def epsilon_lower_bound(inside: FloatArray, outside: FloatArray, delta: float, c
         inside: scores of releases from one data set (m,), in random order.
         outside: scores of releases from its neighbour (k,), in random order.
         delta: delta at which epsilon is bounded, in [0, 1).
-        confidence: confidence level of the bound, in (0, 1).
 
     Raises:
         ValueError: an argument is out of range, or fewer than four scores of a kind.

@@ -84,7 +84,6 @@ class Roc:
 
         Args:
             false_positive: false positive rate, in (0, 1).
-            confidence: confidence level of the interval, in (0, 1).
 
         Raises:
             ValueError: an argument is outside (0, 1).

@@ -52,7 +52,6 @@ class Purchase:
 
     Args:
         epsilon: whole budget; that of one row if the mechanism protects single rows.
-        delta: delta of this budget.
         share: share of mu^2 = 1 / s^2 that is spent on the bounds, from 0.01 to 0.5.
         unit: smallest size of an outcome that matters, for example a cent.
         outcome: description of the outcome. Bought bounds lie within its bounds.
@@ -176,7 +175,6 @@ class OutcomeCounts:
     Attributes:
         purchase: description of the measurement.
         counts: noisy numbers of people in the cells (K,).
-        n: public number of people.
     """
 
     purchase: Purchase

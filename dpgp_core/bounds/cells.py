@@ -185,7 +185,6 @@ def bounding_cells(counts: FloatArray, noise_sd: float, n: int, ends: FloatArray
     Args:
         counts: noisy numbers of people (K,).
         noise_sd: standard deviation of the noise of each.
-        n: public number of people.
         ends: ends of the cells (K + 1,).
     """
     region = _mirrored(counts, noise_sd, _outermost(counts, noise_sd, ends), ends)

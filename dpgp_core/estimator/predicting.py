@@ -199,11 +199,7 @@ class Predicting:
         return float(logsumexp(reading.log_evidence(), b=weights_of(reading.models)))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Return 1 - sum (y - prediction)^2 / sum (y - mean y)^2. It uses y without noise, so it is not private.
-
-        Args:
-            y: outputs (n,).
-        """
+        """Return 1 - sum (y - prediction)^2 / sum (y - mean y)^2. It uses y without noise, so it is not private."""
         predicted = self.predict(X)
         assert isinstance(predicted, np.ndarray)
         truth = column_of(outcomes_in_numbers(y, self.yes, self.no), len(predicted))

@@ -171,7 +171,6 @@ def sweep(
 
     Args:
         mechanism: mechanism with any budget.
-        folds: public folds.
         epsilons: values of epsilon, at least one.
         seed: seed of the simulation. Random numbers depend on it and on the index of the fold, not on the process.
         progress: called with the fraction done, after every budget in this process or every fold in others.
@@ -271,7 +270,6 @@ def error_without_privacy(
     any of them has a smaller error only by chance.
 
     Args:
-        folds: public folds.
         declared, mechanisms: see ``error_of_methods``.
     """
     residuals = [without_privacy(fold.train, fold.X_test) - fold.truth for fold in left_out(dataset, folds)]
@@ -289,7 +287,6 @@ def error_of_methods(
     It is not private, and infinite if no method is given.
 
     Args:
-        folds: public folds.
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: mechanisms with any budget. They are run with epsilon = ``LARGE_EPSILON``.
     """
@@ -315,7 +312,6 @@ def _exact_posterior(
     Args:
         model: the model.
         at: the model at the records and the test inputs.
-        y: outputs (n,), in model units.
         change_points: change points of the curve.
         shapes: their shapes at the records and the test inputs (n + P, J).
     """

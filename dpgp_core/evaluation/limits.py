@@ -109,9 +109,6 @@ def least_error(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> f
     It is sqrt(sum_m pi_m mean_p Var(f_*p | y, m)), in model units: data sets are drawn from the mixture, and each is
     predicted by the model from which it was drawn.
 
-    Args:
-        models: models of the mixture, in model units.
-
     Raises:
         ValueError: shapes disagree.
     """

@@ -145,7 +145,6 @@ def held_out(peer: Peer, dataset: Dataset, folds: Folds, s: float, draws: int, s
 
     Args:
         peer: method with its setting.
-        folds: public folds.
         s: noise multiplier.
         seed: seed of the simulation.
 

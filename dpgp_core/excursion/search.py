@@ -110,7 +110,6 @@ def minimise(
         budgets: largest epsilons allowed; inf for no constraint.
         space: ranges of the search.
         rounds: number of refinements around the best point of each budget, each with half the distances.
-        progress: is called with the fraction of the work done.
 
     Raises:
         ValueError: no setting visited keeps within a budget.
@@ -211,7 +210,6 @@ def search(
         budgets: largest epsilons allowed; inf for no constraint.
         space: ranges of the search; default ``SearchSpace()``.
         rounds: number of refinements, each with half the distances.
-        progress: is called with the fraction of the work done.
 
     Returns:
         A setting for each budget.

@@ -163,7 +163,6 @@ def posterior_marginals(
 
     Args:
         kernel: covariance function with k(x, x) = 1.
-        y: outputs (n,), in model units.
         grid: grid points (P, D).
         ridges: ridges q = r^2 > 0 (R,).
     """

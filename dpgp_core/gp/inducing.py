@@ -85,7 +85,6 @@ def choose_inducing(X: FloatArray, m: int, rng: np.random.Generator) -> FloatArr
     rows.
 
     Args:
-        X: public inputs (n, D).
         m: number of inducing inputs, >= 1.
         rng: source of the random starting centres.
 

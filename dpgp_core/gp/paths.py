@@ -72,7 +72,6 @@ def draw_paths(process: Process, X: FloatArray, draws: int, rng: np.random.Gener
     Args:
         process: process from which paths are sampled.
         X: test points (P, D).
-        draws: number of paths.
     """
     rows = np.ascontiguousarray(X, dtype=float) + 0.0  # -0.0 and 0.0 are one point
     number = dict[bytes, int]()

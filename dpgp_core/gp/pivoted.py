@@ -30,7 +30,6 @@ class Features:
         kernel: covariance function k.
         Z: pivots (r, D), some of the inputs.
         root: L (r, r), lower triangular, with L L^T = k(Z, Z).
-        X: inputs (n, D).
     """
 
     kernel: Kernel

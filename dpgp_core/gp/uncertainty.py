@@ -116,9 +116,6 @@ class Predictive:
     All attributes are public and in model units.
 
     Attributes:
-        kernel: prior covariance of f.
-        X: inputs (n, D).
-        noise_variance: variance of an output about f.
         C: C = K_*f K^-1 (P, n).
         variance: posterior variance of f given the outputs, diag(K_** - C K_f*), shape (P,).
         low: factorisation K_ff ~ V V^T; None if inference is exact.

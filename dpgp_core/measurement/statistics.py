@@ -224,7 +224,6 @@ class Released(_InUnits, Inputs):
     Args:
         stages: all stages, in the order in which they were measured; at least one.
         y_name: name of the output.
-        y_unit: unit of the output.
         y_scale: public constant > 0 by which outputs are divided.
         guarantee: guarantee of all stages together, as plain JSON values.
 

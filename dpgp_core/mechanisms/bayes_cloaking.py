@@ -37,7 +37,6 @@ class BayesPlan:
     """Everything that can be planned before private values are read. It is public.
 
     Attributes:
-        models: models of the mixture, in model units.
         kind: kind of the outcome.
         filtered: filter of the mixture on public columns, from which every stage is planned during the measurement.
         counts: number of records in each column if inputs are public; None if counts are measured.
@@ -58,7 +57,6 @@ class BayesRelease(Release):
     Attributes:
         measured: measurements of each release, in model units.
         statistics: measurements of each release as they are written to files.
-        models: models of the mixture.
     """
 
     uncertainty: MixtureUncertainty

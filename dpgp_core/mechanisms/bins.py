@@ -116,7 +116,6 @@ class BinMeans(Mechanism):
         """Return, for each release, the map (P, b) from means of bins to the curve, both relative to the midpoint.
 
         Args:
-            plan: the occupied bins.
             dataset: data set, of which only the public part is used.
             means: released means of the bins (draws, b), relative to the midpoint, in the unit of the output.
         """
@@ -127,7 +126,6 @@ class BinMeans(Mechanism):
         """Return the object that computes the intervals about curves ``samples`` (draws, P); by default there are none.
 
         Args:
-            plan: the occupied bins.
             dataset: data set, of which only the public part is used.
             factor: map (P, b) of the first release.
             samples: released curves (draws, P).
@@ -168,8 +166,6 @@ class LazyBinStatistics(LazyStatistics):
     """The statistics of each release of bin means.
 
     Attributes:
-        mechanism: mechanism that made the releases.
-        plan: the occupied bins.
         maps: map (P, b) of each release, from means of bins to the curve.
     """
 
@@ -315,9 +311,7 @@ class BinInterval:
 
     Attributes:
         mechanism: mechanism with the declared prior and noise variance.
-        plan: the occupied bins.
         public: public part of the data set.
-        X_test: test inputs (P, D).
         smoother: W (P, b).
         centre: released curves W m (draws, P), in the unit of the output.
     """
@@ -365,7 +359,6 @@ def bin_covariance(kernel: EQ, plan: BinPlan, noise_sds: FloatArray) -> FloatArr
     """Return the prior covariance of the noisy bin means (b, b): k_FF / (volume volume') + diag(noise_sd^2).
 
     Args:
-        plan: the occupied bins.
         noise_sds: standard deviation of the privacy noise in each mean (b,), in model units.
     """
     size = volumes(plan.boxes)
@@ -381,7 +374,6 @@ def fit_white_noise(K: FloatArray, plan: BinPlan, released: FloatArray, kernel_v
 
     Args:
         K: covariance of the released means without white noise (b, b), from ``bin_covariance``.
-        plan: the occupied bins.
         released: noisy bin means (draws, b), in model units.
         kernel_variance: candidates are 0, and 1e-6 to 1e3 times this variance.
     """

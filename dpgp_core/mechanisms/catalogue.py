@@ -29,10 +29,7 @@ class Parameters:
     Args:
         kernel: prior covariance of the curve, with variance 1 in model units.
         noise_variance: variance of one record about the curve, in squared model units.
-        epsilon: budget of one release.
         delta: delta of this budget; mechanisms with delta = 0 ignore it.
-        x_box: public (low, high) of each input.
-        n: public number of records.
         cells: number of cells along each input, for mechanisms that divide the box.
         inducing: total number of inducing inputs; None for one in every cell.
         clip: clip bound of refined cloaking, in noise standard deviations; None for its default.

@@ -78,7 +78,6 @@ def simulate_measurement(stage: ClippedStage, y: FloatArray, rng: np.random.Gene
     Args:
         stage: the stage.
         y: outputs (1, n), or (draws, n) if they differ between releases.
-        rng: source of the noise.
     """
     noise = GaussianNoise(sensitivity=STEPS, noise_multiplier=stage.noise_multiplier)
     return noiseless(stage, y) + noise.teaching(rng, (draws, len(stage.plan.strategy))) / STEPS
@@ -95,8 +94,6 @@ class GaussianMechanism(Mechanism):
     """Base class of mechanisms with Gaussian noise: parameters, accounting and measurement.
 
     Args:
-        epsilon: budget of one release.
-        delta: delta of this budget.
         calibration: "analytic" (exact, default) or "hall" (the formula of the papers, proven for epsilon <= 1).
         unproven: whether to allow "hall" for epsilon > 1. The guarantee is then marked as not established.
 
@@ -232,8 +229,6 @@ class ModelBasedMechanism(InferenceChoice, GaussianMechanism):
     """Base class of mechanisms that release C y with Gaussian noise, C the cloaking matrix of a public GP model.
 
     Args:
-        kernel: prior covariance of f.
-        noise_variance: variance of an output about f, in squared model units.
         inference, tolerance: exact or low-rank inference, see ``InferenceChoice``.
         epsilon, delta, calibration, unproven: see ``GaussianMechanism``.
     """
@@ -263,12 +258,7 @@ _AT_ONCE = 1 << 22  # number of outputs that are simulated at a time
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LazyStageStatistics(LazyStatistics):
-    """The statistics of each release, recomputed from the numbers z of its stages.
-
-    Attributes:
-        mechanism: mechanism that made the releases.
-        plan: its plan.
-    """
+    """The statistics of each release, recomputed from the numbers z of its stages."""
 
     mechanism: GaussianMechanism
     plan: Plan
@@ -310,7 +300,6 @@ class SimulatedInterval:
     earlier stages are simulated, so the distribution of f - R is a mixture of Gaussians, one for each simulated y.
 
     Attributes:
-        mechanism: mechanism that made the release.
         plan: its plan; ``plan.model`` is the declared model.
         public: public part of the data set.
         centre: released curves (draws, P), in the unit of the output.

@@ -137,9 +137,6 @@ def read_dataset(
         private_inputs: whether the mechanism protects the inputs too. Inputs outside the box are then moved to its
             edge, and a constant column is accepted, because a refusal would reveal something about private inputs. Only
             ``notices`` says how many were moved. Cells that are not finite numbers are refused in any case.
-
-    Raises:
-        ValueError: for the same reasons as in ``read_csv``.
     """
     most, dim = MAX_ROWS if max_rows is None else max_rows, len(columns)
     read = read_columns(stream, columns, outcome.name, outcome.unit, max_rows=most, writing=writing, person=person)

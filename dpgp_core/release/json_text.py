@@ -212,11 +212,7 @@ def ledger_to_object(ledger: Ledger) -> dict[str, Any]:
 
 
 def ledger_from_object(value: object) -> Ledger:
-    """Read a ledger from a JSON object.
-
-    Raises:
-        ValueError: see ``ledger_from_json``.
-    """
+    """Read a ledger from a JSON object."""
     keys = read_members(value, "the ledger", _LEDGER, spent=None, inputs_public=False, begun_again="")
     del keys["spent"]
     if keys["limit"] is not None and keys["limit"].delta == 0:
@@ -233,11 +229,7 @@ def entry_to_object(name: str, guarantee: Guarantee) -> dict[str, Any]:
 
 
 def entry_from_object(value: object) -> tuple[str, Guarantee]:
-    """Read one counted release.
-
-    Raises:
-        ValueError: see ``ledger_from_json``.
-    """
+    """Read one counted release."""
     readers: dict[str, Reader] = {"what": _sentence, "guarantee": lambda name, value: guarantee_from_object(value)}
     keys = read_members(value, "an entry of the ledger", readers)
     return keys["what"], keys["guarantee"]

@@ -85,9 +85,6 @@ def choose(
         epsilon: budget of the selection, > 0.
         mechanism: "exponential" or "permute_and_flip".
         rng: None for a real selection; a generator for a simulated one, which is not private.
-
-    Raises:
-        ValueError: as for ``selection_probabilities``, or the mechanism is unknown.
     """
     _check_mechanism(mechanism)
     tilts = _tilts(scores, sensitivity, epsilon)

@@ -34,8 +34,6 @@ class SparsePosterior:
     """Posterior of f in model units: mean psi^T weights, variance k_** - psi^T explained psi, psi = L^-1 k(Z, x).
 
     Attributes:
-        kernel: prior covariance of f.
-        Z: inducing inputs (m, D).
         root: L (m, m).
         weights: weights of the mean (m,).
         explained: symmetric matrix (m, m) that gives the explained variance.
@@ -238,11 +236,7 @@ class CurveSimulation:
     They depend on no budget, so that all releases with one plan share them.
 
     Attributes:
-        kernel: prior covariance of f.
-        Z: inducing inputs (m, D).
-        noise_variance: variance of an output about f, in squared model units.
         x_box: D public pairs (low, high) to which inputs were clipped.
-        X_test: test inputs (P, D).
         half_range: half the width of the bounds of the output, in model units.
     """
 

@@ -120,7 +120,6 @@ def add_noise(A: FloatArray, B: FloatArray, noise: NoiseScales, rng: np.random.G
         A: exact sum (m,). Private.
         B: exact sum (m, m), symmetric. Private.
         noise: scales of the noise.
-        rng: source of the noise.
     """
     m = len(A)
     E_a = noise.sa * rng.standard_normal(m)

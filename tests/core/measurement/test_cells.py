@@ -76,13 +76,6 @@ def test_residuals_are_summed_exactly():
     assert measurement.measure(values, random.Random(2).getrandbits, cells=cells).tolist() == expected
 
 
-def test_more_than_64_bits_are_summed_exactly():
-    """2^25 records at the top of one cell, as sums: 2^20 2^44."""
-    from dpgp_core.measurement.measurement import _product
-
-    assert _product(np.array([[1.0], [-0.5]]), np.array([1 << 44]), object) == [1 << 64, -1 << 63]
-
-
 def test_constant_counts_are_noisy_too():
     equal = CellCounts(B=np.full((2, 5), 0.5), noise_multiplier=3.0)
     assert equal.noise_sd == pytest.approx(3.0, rel=1e-5)

@@ -272,9 +272,3 @@ def test_impossible_contents_are_refused_despite_their_digest(make, edit, words)
     edit(card, arrays)
     with pytest.raises(ValueError, match=words):
         statistics_from_files(*sealed(card, arrays))
-
-
-def test_names_that_are_numbers_are_read_as_text():
-    card, npz = written(of_cells())
-    card["inputs"]["names"] = [7, 7]
-    assert statistics_from_files(*sealed(card, arrays_of(npz))).x_names == ("7", "7")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpgp_core import BayesCloaking
-from dpgp_core.measurement.described_arrays import check_schema, number, pack, pair, unpack, whole
+from dpgp_core.measurement.described_arrays import pack, unpack
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from tests.core.measurement.sealing import (
     Y,
@@ -62,13 +62,6 @@ def test_files_contain_no_output():
     assert {"seed", "time", "date"}.isdisjoint(json.dumps(card))
 
 
-@pytest.mark.parametrize("make", [of_records, of_cells])
-def test_files_say_nothing_of_what_there_is_not(make):
-    card, _ = written(make())
-    assert {"levels", "periods"}.isdisjoint(card["inputs"])
-    assert "distances" not in card
-
-
 @pytest.fixture(
     scope="module", params=[(p, kind) for p in ("outputs", "inputs and outputs") for kind in ("number", "amount")]
 )
@@ -103,15 +96,6 @@ def test_impossible_distances_are_refused_despite_their_digest(about_people, nam
 
 ARRAYS = {"a": np.array([1.5, -2.0]), "b": np.arange(6, dtype="<i4").reshape(2, 3)}
 SHAPES = {"a": ((2,), np.dtype("<f8")), "b": ((2, 3), np.dtype("<i4"))}
-
-
-def test_arrays_and_bytes_are_reproducible():
-    card, npz = pack({"schema": 1}, ARRAYS)
-    assert (card, npz) == pack({"schema": 1}, ARRAYS)
-    found = unpack(card, npz, SHAPES)
-    for name, array in ARRAYS.items():
-        np.testing.assert_array_equal(found[name], array)
-        assert found[name].dtype == array.dtype
 
 
 def test_another_description_or_number_is_refused():
@@ -149,12 +133,3 @@ def test_no_size_is_taken_on_trust(shape):
     card, npz = pack({"schema": 1}, ARRAYS)
     with pytest.raises(ValueError, match="must hold between 1 number and 2147483648 bytes"):
         unpack(card, npz, SHAPES | {"a": (shape, np.dtype("<f8"))})
-
-
-def test_numbers_are_numbers():
-    assert (number(2), whole(3), pair([1, 2.5])) == (2.0, 3, (1.0, 2.5))
-    for read, value in ((number, "2"), (number, True), (whole, 2.0), (whole, False), (pair, [1, 2, 3])):
-        with pytest.raises(TypeError):
-            read(value)
-    with pytest.raises(ValueError, match="have schema 2, and this version reads 1"):
-        check_schema({"schema": 2})

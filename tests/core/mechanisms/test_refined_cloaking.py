@@ -219,17 +219,6 @@ def test_kung_refined_limits_of_the_issue(kung_errors):
 
 
 @pytest.mark.full
-def test_kung_refined_beats_one_stage(kung_errors, kung_data, kung_model):
-    # 07's row of one stage: 17.8/11.0/8.5/7.4/6.8; standard errors here are below 0.1 cm
-    for epsilon, gain in [(0.2, 4.0), (0.5, 1.8), (1.0, 0.8), (2.0, 0.2)]:
-        single = Cloaking(epsilon=epsilon, delta=0.01, **kung_model)
-        released = single.release(kung_data, kung_data.X, np.random.default_rng(1))
-        rng = np.random.default_rng(2)
-        one = draw_errors(released.mean, released.noise_factor, kung_data.clipped_y, rng, 20_000)
-        assert kung_errors(epsilon).mean() <= one.mean() - gain
-
-
-@pytest.mark.full
 @pytest.mark.parametrize(("lengthscale", "expected"), [(15.0, [0.31, 0.26, 0.24]), (8.0, [0.41, 0.29, 0.23])], ids=str)
 def test_london_refined(hexes, lengthscale, expected):
     # 07: epsilon 0.5/1/2, 20 draws: 5 of its standard errors, false alarm 6e-7, and 0.005 for rounding

@@ -4,14 +4,11 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dpgp_core.dates import Dates
 from dpgp_core.reading import columns as module
 from dpgp_core.reading.columns import (
     Fault,
-    narrowed,
     read_columns,
     read_number,
     reader_of_dates,
@@ -20,7 +17,6 @@ from dpgp_core.reading.columns import (
     reader_of_yes_and_no,
     remedy_of,
 )
-from dpgp_core.reading.rows import column_names
 from dpgp_core.reading.writing import Writing
 from dpgp_core.table import Column
 
@@ -127,42 +123,6 @@ def test_the_limit_of_rows_is_for_complete_ones():
         read(b"age,height\n1,2\n3,\n", writing=Writing(missing=[]))
 
 
-@given(st.binary(max_size=300), st.sampled_from([None, (), ("x", -9)]))
-def test_any_bytes_are_a_table_or_a_sentence(content, missing):
-    for start in (b"", b"age,height\n", b"age,height\n1,2\n", b"age;height\n1,5;2\n"):
-        for use in (
-            lambda data: read(data, writing=Writing(missing=missing)),
-            lambda data: column_names(io.BytesIO(data)),
-        ):
-            try:
-                use(start + content)
-            except ValueError as error:
-                refusal = error
-            else:
-                continue
-            assert refusal.__cause__ is None
-            assert "\n" not in str(refusal)
-            assert len(str(refusal)) < 600
-
-
-@pytest.mark.parametrize(
-    ("numbers", "cell", "found"),
-    [
-        ("1234.5", "1,234.5", Fault.TEXT),
-        ("1,234.5", "12,5", Fault.TEXT),
-        ("1.234,5", "69,5", 69.5),
-        ("1.234,5", "69.5", Fault.TEXT),
-        ("1234.5", "1e999", Fault.INFINITE),
-        ("1234.5", "NaN", Fault.EMPTY),
-        ("1234.5", "", Fault.EMPTY),
-        ("1234.5", "n/a", Fault.EMPTY),
-        ("1234.5", "refused", Fault.TEXT),
-    ],
-)
-def test_numbers_are_read_in_the_declared_way_alone(numbers, cell, found):
-    assert reader_of_numbers(Writing(numbers=numbers))(cell) == found
-
-
 def test_missing_codes_match_as_text_and_number():
     read = reader_of_numbers(Writing(missing=[-999, "Refused", "99"], numbers="1.234,5"))
     assert [read(cell) for cell in ("-999", "-999,0", "-9.99", "REFUSED", "99,00", "100")] == [
@@ -184,21 +144,6 @@ def test_undeclared_words_in_yes_no_are_missing():
     ]
 
 
-def test_dates_are_read_in_the_declared_order():
-    read = reader_of_dates(Dates(name="day", first="2024-01-01", format="day/month/year"), Writing(missing=[]))
-    cells = ("31/1/2024", "31.01.2024 08:30", "", "31/31/2024", "2024-01-31", "1/31/2024", "73", "soon")
-    assert [read(cell) for cell in cells] == [
-        30.0,
-        30.0,
-        Fault.EMPTY,
-        Fault.CALENDAR,
-        Fault.ORDER,
-        Fault.ORDER,
-        Fault.NUMBER,
-        Fault.NO_DATE,
-    ]
-
-
 def test_a_day_declared_missing_is_missing():
     read = reader_of_dates(Dates(name="day", first="1899-01-01"), Writing(missing=["1900-01-01"]))
     assert [read(cell) for cell in ("1900-01-01", "1899-01-03")] == [Fault.EMPTY, 2.0]
@@ -211,14 +156,6 @@ def test_declared_categories_take_precedence():
     assert [other(cell) for cell in ("a", "b", "")] == [0.0, 1.0, 1.0]
     lacking = reader_of_levels(("a", "other"), Writing(missing=[]))
     assert [lacking(cell) for cell in ("a", "b", "", "NA")] == [0.0, 1.0, Fault.EMPTY, Fault.EMPTY]
-
-
-@pytest.mark.parametrize(
-    ("cell", "wrong"), [("2024-03-01", Fault.DATE), ("1,5", Fault.WRITTEN), ("tall", Fault.TEXT), ("1_000", Fault.TEXT)]
-)
-def test_text_is_looked_at_more_closely(cell, wrong):
-    assert narrowed(Fault.TEXT, cell) is wrong
-    assert narrowed(Fault.EMPTY, cell) is Fault.EMPTY
 
 
 def test_a_remedy_serves_all_cells():

@@ -140,15 +140,9 @@ FILES = {
     "too large": (b"age,height\n1,1e999\n2,150\n", "column 'height' has an infinite value in line 2"),
     "all-equal x": (b"age,height\n5,150\n5,160\n", "column 'age' has the same value in every row; remove it"),
     "line after a quoted newline": (b'age,height,n\n1,2,"a\nb"\nx,3,c\n', "column 'age' has text .* line 4"),
-    "long row": (b"age,height\n1,150\n2,150,7391.5secret\n", "line 3 has 3 fields where the header has 2"),
-    "short row": (b"age,height,note\n1,150,a\n2,150\n", "line 3 has 2 fields where the header has 3"),
-    "first row long": (b"age,height\n1,150,9\n2,150,9\n", "line 2 has 3 fields where the header has 2"),
-    "Latin-1": (b"age,height\n1,150\n2,\xe9\n", "line 3 of the file is not UTF-8"),
-    "NUL": (b"age,height\n1,150\n2,1\x0050\n", "line 3 of the file is not UTF-8"),
     "open quote": (b'age,height\n1,150\n2,"7391.5secret\n', "not valid CSV at line 3"),
     "text after a quote": (b'age,height\n1,150\n2,"1"7391.5secret\n', "not valid CSV at line 3"),
     "no header": (b"7391.5,Ada\n2,Bea\n", "no column 'age'; .* not shown.*add a header line"),
-    "no header, twins": (b"7391.5,Ada,Ada\n2,Bea,Bea\n", "no column 'age'; .* not shown.*add a header line"),
 }
 
 

@@ -1,7 +1,6 @@
 """Tables of people that are easily read wrong: each is proposed right, asked about, or refused with a remedy."""
 
 import io
-import json
 
 import numpy as np
 import pytest
@@ -288,8 +287,3 @@ def test_second_header_lines_are_proposed_as_ignored(rows, lines):
     assert found["ignore"] == lines
     assert found["missing"] in (None, ["refused"])
     assert read_as_proposed(content).n == len(rows) - 1 - 10 * (rows[0][1] == "kg")
-
-
-def test_the_proposal_is_json():
-    found, _ = proposed(by_age(replaced(RATES, 3, "<5", "> 90")))
-    assert json.loads(json.dumps(found))["notations"] == ["censored"]

@@ -111,13 +111,6 @@ def test_owners_learn_early_what_is_clipped(run):
     assert not any("outside the bounds and count" in each for each in (said, page, json.dumps(card)))
 
 
-def test_owners_learn_which_outcomes_are_moved(run):
-    code, said, told, *_ = run(KINDS["plain"].content, config_of(KINDS["plain"], y_kind="count"), "--anyway")
-    assert code == 0
-    assert "rows have an outcome that is not of its kind (count); each counts as the nearest one that is" in told
-    assert "of its kind" not in said
-
-
 def test_a_delta_above_one_in_n_is_said(run):
     _, said, _, _, page = run(KINDS["plain"].content, config_of(KINDS["plain"], delta=0.1))
     for text in (said, page):

@@ -13,7 +13,7 @@ from dpgp_core.release import bundle, plan_release, preview, publish, read_table
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.command_line import BAD_CONFIG, OK
-from dpgp_core.release.measured_files import BOUNDS, counts_read, counts_text
+from dpgp_core.release.measured_files import BOUNDS
 from dpgp_core.release.plan import expected_half_widths
 from dpgp_core.release.private_table import as_measured
 from dpgp_core.release.publishing import useful, within_tolerance
@@ -262,12 +262,3 @@ def test_off_scale_values_are_never_called_useful(tmp_path, capsys, table, unit,
 def test_bounds_on_scale_are_not_called_off_it(files):
     assert json.loads(files["release.json"])["bounds"]["off_scale"] is False
     assert "within_tolerance" not in files["values.csv"].decode()
-
-
-def test_counts_are_read_back_to_the_last_digit():
-    spec = make_open()
-    bought = spec.purchase.measure(read(spec, wages()))
-    found = counts_read(spec.purchase, counts_text(bought).encode(), 300)
-    np.testing.assert_array_equal(found.counts, bought.counts)
-    assert found.interval == bought.interval
-    assert found.outcome == bought.outcome

@@ -17,7 +17,7 @@ import scipy
 
 import dpgp_core
 from dpgp_core.release import CHOICES, bundle, ledger_from_json, spec_from_json
-from dpgp_core.release.bundle import column_text, csv_text, safe_text
+from dpgp_core.release.bundle import csv_text, safe_text
 from dpgp_core.release.check import check_folder, values_again
 from dpgp_core.release.measured_files import BOUNDS, measured_files
 from tests.core.release.test_bought import wages
@@ -191,11 +191,6 @@ def test_spreadsheet_formulas_get_an_apostrophe():
         assert safe_text(f'{start}HYPERLINK("http://x")') == f'\'{start}HYPERLINK("http://x")'
     for text in ("age", "a=b", "größe", "", "'=1"):
         assert safe_text(text) == text
-
-
-def test_numbers_stay_numbers():
-    assert column_text(np.array([-1.5, 2.0]), 0.01) == ["-1.50", "2.00"]
-    assert column_text(np.array([-1500.0, 200.0]), 100.0) == ["-1500", "200"]
 
 
 def test_headers_are_quoted_and_safe_in_any_separator():

@@ -1,4 +1,3 @@
-import argparse
 import json
 import os
 import signal
@@ -11,7 +10,7 @@ import pytest
 
 from dpgp_core.reading.writing import Writing
 from dpgp_core.release import command_line, ledger_from_json, spec_from_json, spec_to_json
-from dpgp_core.release.command_line import _parser, main
+from dpgp_core.release.command_line import main
 from dpgp_core.release.ledger_file import read_ledger_file
 from dpgp_core.release.specification import EXAMPLE
 from tests.core.release.worlds import make_spec, make_table, names
@@ -468,15 +467,3 @@ def test_unused_columns_refuse_nothing_else(run, tmp_path, header, columns):
     people_table(tmp_path, header, *columns)
     for more in (("--check",), ()):
         assert run(*more, csv="people.csv")[0] == 0
-
-
-COMMANDS = next(each for each in _parser()._actions if isinstance(each, argparse._SubParsersAction)).choices
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_help_is_printed(command, capsys):
-    assert main([command, "--help"]) == 0
-    printed = "".join(capsys.readouterr().out.split())
-    for option in COMMANDS[command]._actions:
-        assert option.help
-        assert "".join((option.help % {}).split()) in printed, option.help

@@ -1,6 +1,5 @@
 """A release with a curve for each group: to the zip and back, and as people are handed it."""
 
-import io
 import json
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure
 from dpgp_core.bayes.reading import difference
 from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.measurement.statistics_file import statistics_from_files
-from dpgp_core.release import expected_half_widths, plan_release, read_table, spec_from_json
+from dpgp_core.release import spec_from_json
 from dpgp_core.release.bundle import pictures
 from dpgp_core.release.picture import groups_of
 from tests.core.release.worlds import make_published, make_spec, make_zip, rows_of
@@ -73,13 +72,6 @@ def test_a_category_like_a_formula_is_text():
     content = table().replace(b'"women, girls"', b"=1+1").replace(b'"men, boys"', b'"a ""b"""')
     rows = rows_of(make_zip(spec, content.replace(b"sex", b"=sex", 1)))
     assert [row["'=sex"] for row in rows[:2]] == ["'=1+1", 'a "b"']
-
-
-def test_what_other_budgets_bring_is_foreseen_for_groups():
-    spec = spec_of()
-    data = read_table(io.BytesIO(table()), spec)
-    few, many = expected_half_widths(plan_release(spec, data.X), (0.5, 5.0))
-    assert many < few
 
 
 GROUPS = ("women & girls", "men", "other")

@@ -196,13 +196,6 @@ def test_all_that_is_released_has_dates(files, tmp_path):
     assert "all 61 values follow from the measured numbers" in check_folder(written(files, tmp_path))
 
 
-def test_a_mechanism_of_one_kernel_releases_dates_too():
-    files = make_zip(of_visits(mechanism="refined", grid=(9,), epsilon=1.0, y_kind="number"), table(n=60))
-    rows = rows_of(files)
-    assert [rows[0]["day"], rows[-1]["day"]] == list(YEARS)
-    assert ">2021<" in files["figure.svg"].decode()
-
-
 @pytest.mark.full
 def test_periods_and_categories_can_be_combined():
     header, *rows = table(n=300).decode().splitlines()
