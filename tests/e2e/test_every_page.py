@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
 from pages._ui import menu
 from pages._ui.look import in_python
+from pages._ui.look.plots import NON_PRIVATE, REFINED, SPARSE
 from tests.e2e import browser as tool
 from tests.e2e import newcomer
 from tests.e2e.actions import QUESTIONS, SIDEWAYS, copied, shown, unfold
@@ -229,6 +230,15 @@ def lines_of_python(page: Page) -> Iterator[None]:
     tool.settle(page)
 
 
+# The dark theme's paper would swallow them
+DARK_COLOURS = [
+    f"rgb({', '.join(str(each) for each in bytes.fromhex(name[1:]))})" for name in (NON_PRIVATE, REFINED, SPARSE)
+]
+DRAWN_IN = """colours => [...document.querySelectorAll(".stMain .js-plotly-plot path")].map(
+    path => { const {fill, stroke} = getComputedStyle(path); return [path.getAttribute("class"), fill, stroke]; }
+).filter(([, ...drawn]) => drawn.some(each => colours.includes(each)))"""
+
+
 def check_both_schemes(page: Page) -> None:
     light = page.evaluate(PAPER)
     assert violations(page) == []
@@ -237,6 +247,7 @@ def check_both_schemes(page: Page) -> None:
         page.wait_for_function(f"light => {PAPER} !== light", arg=light)
         tool.settle(page)
         assert violations(page) == []
+        assert page.evaluate(DRAWN_IN, DARK_COLOURS) == []
     finally:  # pages are opened in one browser one after another
         page.emulate_media(color_scheme="light")
     page.wait_for_function(f"light => {PAPER} === light", arg=light)

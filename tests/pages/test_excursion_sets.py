@@ -67,6 +67,9 @@ def test_the_iou_is_shown_first(seen):
     assert min(high, 1.0) - 0.1 < max(values.max(), Findings(found, None, compute.without_privacy(found)).best) <= high
     heights = [each.yshift for each in figure.layout.annotations]
     assert len(set(heights)) == len(heights)  # names of lines do not collide
+    lower = 0.9 * figures._PLOT  # on a narrow page
+    for line, height in zip(figure.layout.shapes, heights, strict=True):
+        assert (1 - line.y1) * lower > -height  # it does not reach the name above
 
 
 def luminance(colour: str) -> float:

@@ -227,7 +227,7 @@ def overlap(found: Findings) -> go.Figure:
     for row, (value, name, colour) in enumerate(sorted(lines, key=lambda line: -abs(line[0] - middle))):
         left = value > middle
         look = {"color": colour, "width": 2, "dash": "dot" if colour == TRUTH else "solid"}
-        top = 1 - _LINE * row / _PLOT
+        top = 1 - _LINE * (row + 0.5) / _PLOT  # beside its name, and clear of the one above where the plot is lower
         figure.add_shape(type="line", x0=value, x1=value, yref="y domain", y0=0, y1=top, line=look)
         figure.add_annotation(
             x=value,
