@@ -25,7 +25,6 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.attacks.audit import fitted_attack
 from benchmarks.excursion.paths import search_hall
-from benchmarks.shared.repeated_runs import choose_repeatedly
 from datasets import excursion_1d
 from dpgp_core import (
     EQ,
@@ -185,7 +184,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Figures]]]:
         if not isinstance(built(case), BayesCloaking):
             yield f"draws of {case}", partial(_draws, built(case))
     yield from bayes_digests.cases()
-    for choose in (choose_by_evidence, choose_liu_talwar, choose_repeatedly):
+    for choose in (choose_by_evidence, choose_liu_talwar):
         yield choose.__name__, partial(_chosen, choose)
     rooms = (_gp, _strategies, _selection, _excursion, _attack, _evaluation, _bounds)
     yield from ((room.__name__.strip("_").replace("_", " "), room) for room in rooms)

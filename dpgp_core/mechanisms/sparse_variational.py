@@ -27,7 +27,6 @@ from ..sparse.posterior import (
 )
 from ..sparse.statistics import (
     IntegerSums,
-    KernelNorm,
     NoiseScales,
     NoisyStatistics,
     clip_norms,
@@ -69,7 +68,6 @@ class SparseVariational(Mechanism):
         n_inducing: number of inducing inputs along each dimension (D,), or one number for all. They are the centres of
             as many equal cells of the public box.
         variant: "whitened" (default) or "paper".
-        kernel_norm: how the variant "paper" bounds |k(Z, x)|, see ``kernel_norm_bound``.
         covariance: posterior covariance of the variant "paper", see ``paper_posterior``.
 
     Raises:
@@ -85,7 +83,6 @@ class SparseVariational(Mechanism):
     Z: Sequence[Sequence[float]] | None = None
     n_inducing: int | Sequence[int] | None = None
     variant: Literal["whitened", "paper"] = "whitened"
-    kernel_norm: KernelNorm = "tight"
     covariance: Covariance = "full"
 
     label: ClassVar[str] = "Sparse DP-GP"
@@ -98,7 +95,6 @@ class SparseVariational(Mechanism):
         check_positive("noise_variance", self.noise_variance)
         choices = {
             "variant": ("whitened", "paper"),
-            "kernel_norm": ("tight", "generic", "trivial"),
             "covariance": ("full", "paper", "naive") if self.variant == "paper" else ("full",),
         }
         for name, allowed in choices.items():
@@ -232,7 +228,7 @@ class SparseVariational(Mechanism):
         """Return the bound to which |phi| is clipped: sqrt(v) for "whitened", R_k for "paper"."""
         if self.variant == "whitened":
             return float(np.sqrt(self.kernel.variance))
-        return kernel_norm_bound(self.kernel, self.inducing_inputs(dataset), self.kernel_norm)
+        return kernel_norm_bound(self.kernel, self.inducing_inputs(dataset))
 
     def inducing_inputs(self, dataset: Dataset) -> FloatArray:
         """Return the inducing inputs (m, D): those given, or the centres of the cells of the public box."""

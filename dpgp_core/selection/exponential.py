@@ -181,7 +181,7 @@ def selection_table(
     for regression in regression_epsilons:
         s = 0.0 if regression == math.inf else noise_multiplier(regression, delta, calibration, unproven=unproven)
         noise = scores.expected_noise(s)
-        columns.append(probabilities_of(-(scores.compared + noise), scores.sensitivity, epsilon))
+        columns.append(probabilities_of(-(scores.sse + noise), scores.sensitivity, epsilon))
         errors.append(scores.sse + noise)
     probabilities, expected = np.stack(columns, axis=1), np.stack(errors, axis=1)
     return SelectionTable(

@@ -9,13 +9,13 @@ tightens wide bounds of the values step by step.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..accounting.guarantee import Guarantee
-from ..accounting.losses import ApproximateLoss, PrivacyLoss, liu_talwar_constants, zcdp_of
+from ..accounting.losses import ApproximateLoss, liu_talwar_constants, zcdp_of
 from ..arrays import FloatArray
 from ..checks import check_positive
 from ..gp.inducing import inducing_root
@@ -219,49 +219,8 @@ def choose_liu_talwar(
     Source: Honkela & Melkas 2021, algorithm 2; Liu & Talwar 2019, theorem 3.4.
     """
     constants = liu_talwar_constants(mechanism.epsilon, mechanism.delta, gamma)
-    return best_of_random_runs(
-        mechanism,
-        candidates,
-        dataset,
-        rng,
-        number=lambda public: min(int(public.geometric(gamma)), constants.most_runs),
-        multiplier=replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier,
-        rho=zcdp_of(constants.epsilon, constants.delta),
-        loss=ApproximateLoss(mechanism.epsilon, mechanism.delta),
-        theorem="Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4",
-    )
-
-
-def best_of_random_runs(
-    mechanism: SparseVariational,
-    candidates: Sequence[Candidate],
-    dataset: Dataset,
-    rng: np.random.Generator | None,
-    *,
-    number: Callable[[np.random.Generator], int],
-    multiplier: float,
-    rho: float,
-    loss: PrivacyLoss,
-    theorem: str,
-) -> HyperparameterChoice:
-    """Return the best of a random number of runs.
-
-    Each run fits a random candidate on one half of the records, and scores it by the mean log density on the other
-    half.
-
-    Args:
-        mechanism: defines the whole budget, variant and inducing inputs. Its kernel and noise variance are not used.
-        dataset: data set, of which even rows are fitted and odd rows are scored.
-        rng: see ``choose_liu_talwar``.
-        number: function that samples the number of runs, whose distribution is public.
-        multiplier: noise multiplier of the fit of one run.
-        rho: zCDP budget of the score of one run.
-        loss: privacy loss of the whole selection.
-        theorem: theorem by which the selection has this loss.
-
-    Raises:
-        ValueError: no candidates, or fewer than two records.
-    """
+    multiplier = replace(mechanism, epsilon=constants.epsilon, delta=constants.delta).noise_multiplier
+    rho = zcdp_of(constants.epsilon, constants.delta)
     check_candidates(candidates)
     train, validate = halves(dataset)
     models = [with_candidate(mechanism, each) for each in candidates]
@@ -273,7 +232,7 @@ def best_of_random_runs(
     }
     public = _public(rng)
     highest, best = -math.inf, None
-    for _ in range(number(public)):
+    for _ in range(_number_of_runs(public, gamma, constants.most_runs)):
         index = int(public.integers(len(models)))
         model, sigma = models[index], math.sqrt(candidates[index].noise_variance)
         fit = model.fit_statistics(noisy(*sums[model.kernel], rng), train)
@@ -287,8 +246,8 @@ def best_of_random_runs(
     promise = mechanism.guarantee_for(dataset)
     guarantee = replace(
         promise,
-        loss=loss,
-        theorem=f"{theorem}; each run: {promise.theorem}",
+        loss=ApproximateLoss(mechanism.epsilon, mechanism.delta),
+        theorem="Liu & Talwar 2019, theorem 3.4, with Honkela & Melkas 2021, theorem 4; each run: " + promise.theorem,
         assumptions=(*promise.assumptions, "candidates, split and the law of the number of runs are public"),
     )
     if best is None:
@@ -299,6 +258,11 @@ def best_of_random_runs(
     message = "the best of a random number of private runs"
     fit = replace(fit, guarantee=guarantee)
     return HyperparameterChoice(index=index, fit=fit, guarantee=guarantee, message=message)
+
+
+def _number_of_runs(public: np.random.Generator, gamma: float, most: int) -> int:
+    """Sample the number of runs: after each run the selection stops with probability gamma, and after ``most``."""
+    return min(int(public.geometric(gamma)), most)
 
 
 def _public(rng: np.random.Generator | None) -> np.random.Generator:

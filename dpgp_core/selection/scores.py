@@ -28,16 +28,14 @@ class GridScores:
 
     Attributes:
         sse: held-out sum of squared errors of the release without noise (R,). It is not private.
-        compared: scores from which utilities are computed (R,): ``sse``, or its clipped form. They are not private.
         noise_trace: sum_k tr M_k (R,), for noise multiplier 1 and a unit change of one output. It is public.
-        sensitivity: sensitivity Delta of ``compared``, in squared model units. It is public.
+        sensitivity: sensitivity Delta of ``sse``, in squared model units. It is public.
         tested: number N of held-out predictions.
         d: largest change of one output.
         y_scale: constant by which outputs are divided.
     """
 
     sse: FloatArray
-    compared: FloatArray
     noise_trace: FloatArray
     sensitivity: float
     tested: int
@@ -53,25 +51,22 @@ class GridScores:
         return self.y_scale * np.sqrt(squared_errors / self.tested)
 
 
-def grid_scores(plans: Sequence[FoldPlan], dataset: Dataset, clip: float | None = None) -> GridScores:
+def grid_scores(plans: Sequence[FoldPlan], dataset: Dataset) -> GridScores:
     """Score a grid of candidates on one data set.
 
     Args:
         plans: plan of each candidate, at least two, all with the same folds.
         dataset: data set with outputs, their bounds and their scale.
-        clip: None for plain SSEs with ``difference_sensitivity``; a number B (model units) for SSEs of clipped
-            residuals with ``sse_sensitivity``.
 
     Raises:
-        ValueError: fewer than two candidates, their folds differ, or clip is not positive.
+        ValueError: fewer than two candidates, or their folds differ.
     """
     d, y = dataset.output_range / dataset.y_scale, dataset.standardised()
     sse = np.array([float(((plan.residual_map @ y) ** 2).sum()) for plan in plans])
     return GridScores(
         sse=sse,
-        compared=sse if clip is None else np.array([clipped_sse(plan, y, d, clip) for plan in plans]),
         noise_trace=np.array([plan.noise_trace.sum() for plan in plans]),
-        sensitivity=difference_sensitivity(plans, d) if clip is None else sse_sensitivity(plans, d, clip),
+        sensitivity=difference_sensitivity(plans, d),
         tested=plans[0].tested,
         d=d,
         y_scale=dataset.y_scale,
@@ -103,31 +98,27 @@ def difference_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
     return max(largest / 2, _LEAST * d**2) * _ROUND_UP
 
 
-def sse_sensitivity(plans: Sequence[FoldPlan], d: float, clip: float | None = None) -> float:
-    """Return the sensitivity of ``clipped_sse`` to the output of one record.
+def sse_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
+    """Return the sensitivity to the output of one record of an SSE whose predictions are clipped to [-d/2, d/2].
 
-    It is the maximum over candidates and records j of sum_i (2 B delta_ij - delta_ij^2), delta_ij = min(d |R_ij|, B).
+    It is the maximum over candidates and records j of sum_i (2 d delta_ij - delta_ij^2), delta_ij = d min(|R_ij|, 1).
 
     Proof. If y_j moves by at most d, held-out residual i moves by at most d |R_ij|, where entry R_ij of the residual
-    map is 1 if i tests j, the weight of y_j in the prediction if j is in the training set, and 0 otherwise. Clipping to
-    [-B, B] does not increase this distance, and the residual moves by at most delta_ij. For e, e' in [-B, B] at
-    distance t, |e^2 - e'^2| = t |e + e'| <= t (2 B - t), which grows with t up to t = B, where it is B^2. The changes
-    add up over i; a record that is tested in several folds counts in each. Clipping the predictions to the public range
-    first is also 1-Lipschitz and changes nothing.
+    map is 1 if i tests j, the weight of y_j in the prediction if j is in the training set, and 0 otherwise. Clipping
+    the predictions is 1-Lipschitz and changes nothing. Residuals lie in [-d, d], so residual i moves by at most
+    delta_ij. For e, e' in [-d, d] at distance t, |e^2 - e'^2| = t |e + e'| <= t (2 d - t), which grows with t up to
+    t = d, where it is d^2. The changes add up over i; a record that is tested in several folds counts in each.
 
     Args:
         plans: plan of each candidate.
         d: largest change of one output, in model units.
-        clip: B in model units; default d, which no residual exceeds if predictions lie in the public range.
 
     Raises:
-        ValueError: no candidate, their folds differ, or d or clip is not positive.
+        ValueError: no candidate, their folds differ, or d is not positive.
     """
     _check_grid(plans, d)
-    B = d if clip is None else clip
-    check_positive("clip", B)
-    deltas = (np.minimum(d * np.abs(plan.residual_map), B) for plan in plans)
-    return max(float((delta * (2 * B - delta)).sum(axis=0).max()) for delta in deltas) * _ROUND_UP
+    deltas = (d * np.minimum(np.abs(plan.residual_map), 1.0) for plan in plans)
+    return max(float((delta * (2 * d - delta)).sum(axis=0).max()) for delta in deltas) * _ROUND_UP
 
 
 def published_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
@@ -148,23 +139,6 @@ def published_sensitivity(plans: Sequence[FoldPlan], d: float) -> float:
     _check_grid(plans, d)
     columns = [sorted(float((A**2).sum(axis=0).max()) for A in plan.matrices()) for plan in plans]
     return d**2 * max(9 + sum(squares[1:]) for squares in columns)
-
-
-def clipped_sse(plan: FoldPlan, y: FloatArray, d: float, clip: float | None = None) -> float:
-    """Return the held-out sum of squares with clipped predictions and residuals. It is not private.
-
-    Predictions are clipped to [-d/2, d/2] and residuals to [-B, B]; see ``sse_sensitivity``.
-
-    Args:
-        plan: plan of a candidate.
-        y: outputs (n,) in model units, within [-d/2, d/2].
-        d: largest change of one output, in model units.
-        clip: B in model units; default d.
-    """
-    truth = y[np.concatenate(plan.folds)]
-    residuals = truth - np.clip(truth - plan.residual_map @ y, -d / 2, d / 2)
-    B = d if clip is None else clip
-    return float((np.clip(residuals, -B, B) ** 2).sum())
 
 
 def _quadratic_range(H: FloatArray, h: float) -> FloatArray:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -212,35 +211,24 @@ def clip_norms(phi: FloatArray, R_phi: float) -> FloatArray:
     return np.asarray(phi * np.minimum(1.0, R_phi / np.maximum(norms, R_phi))[:, None])
 
 
-KernelNorm = Literal["tight", "generic", "trivial"]
-
-
-def kernel_norm_bound(kernel: Stationary, Z: FloatArray, method: KernelNorm = "tight") -> float:
+def kernel_norm_bound(kernel: Stationary, Z: FloatArray) -> float:
     """Return a bound R_k with |k(Z, x)| <= R_k for every x, in squared model units.
 
-    With kernel variance v and correlation rho, the bounds are
-    "trivial": v sqrt(m);
-    "generic": v sqrt(1 + (m - 1) rho(r_z / 2)^2), where r_z is the smallest scaled distance within Z, because at most
-    one inducing input is closer to x than half of it; "tight": for an EQ kernel on a grid, R_k^2 = v^2 prod_n max_x
-    sum_j exp(-(x - z_nj)^2 / l_n^2), because the square factorises; otherwise the same as "generic". Features are
-    clipped to R_k, so the guarantee does not depend on the numerical maximisation.
+    With kernel variance v and correlation rho, R_k = v sqrt(1 + (m - 1) rho(r_z / 2)^2), where r_z is the smallest
+    scaled distance within Z, because at most one inducing input is closer to x than half of it. For an EQ kernel on a
+    grid, R_k^2 = v^2 prod_n max_x sum_j exp(-(x - z_nj)^2 / l_n^2), because the square factorises. Features are clipped
+    to R_k, so the guarantee does not depend on the numerical maximisation.
 
     Args:
         kernel: stationary kernel whose profile rho decreases with distance.
-        method: "tight" (default), "generic" or "trivial".
 
-    Raises:
-        ValueError: the method is unknown.
-
-    Source: Honkela & Melkas 2021, eqs 4, 8 and 9.
+    Source: Honkela & Melkas 2021, eqs 8 and 9.
     """
-    if method not in ("tight", "generic", "trivial"):
-        raise ValueError(f"kernel_norm must be 'tight', 'generic' or 'trivial', got {method!r}")
     m, v = len(Z), float(kernel.variance)
-    if method == "trivial" or m == 1:
-        return v * math.sqrt(m)
+    if m == 1:
+        return v
     scaled = Z / np.asarray(kernel.lengthscale, dtype=float)
-    if method == "tight" and isinstance(kernel, EQ) and is_grid(Z):
+    if isinstance(kernel, EQ) and is_grid(Z):
         return v * math.sqrt(math.prod(_line_maximum(np.unique(column)) for column in scaled.T))
     half = kernel.profile(np.array([pdist(scaled).min() / 2]))[0]
     return v * math.sqrt(1 + (m - 1) * half**2)

@@ -76,7 +76,6 @@ def test_errors_fall_with_epsilon_and_ours_are_smaller(lines):
     assert (np.diff(paper) < 0).all()
     assert ours[-1] < ours[0]
     assert (ours < paper).all()
-    assert (paper < numbers_of(lines, "paper, generic", "error")).all()
 
 
 def test_coverage_rises_with_the_confidence_level(lines):

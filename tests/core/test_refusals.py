@@ -14,7 +14,6 @@ from dpgp_core.sparse.posterior import errors_in_variables, paper_posterior
 from dpgp_core.sparse.statistics import (
     NoiseScales,
     NoisyStatistics,
-    kernel_norm_bound,
     noise_scales,
     statistics_sensitivity,
 )
@@ -134,10 +133,6 @@ REFUSALS = [
     (lambda: statistics_sensitivity(1.0, 0, 1.0), "R_phi must be a finite number above 0, got 0"),
     (lambda: NoiseScales(sa=1.0, sb=-1.0), "sb must be a finite number of at least 0, got -1"),
     (lambda: noise_scales(math.inf, 1.0, 1.0), "noise_multiplier must be a finite number above 0"),
-    (
-        lambda: kernel_norm_bound(EQ(), np.zeros((1, 1)), "loose"),
-        "kernel_norm must be 'tight', 'generic' or 'trivial', got 'loose'",
-    ),
     *each(
         lambda posterior: posterior(SUMS, EQ(), np.zeros((1, 1)), np.eye(1), 0),
         "noise_variance must be a finite number above 0, got 0",

@@ -52,7 +52,6 @@ AT_CONSTRUCTION = [
         {"variant": "paper", "covariance": "none"},
         "covariance must be 'full' or 'paper' or 'naive'",
     ),
-    (SparseVariational, {"kernel_norm": "loose"}, "kernel_norm must be 'tight' or 'generic' or 'trivial'"),
     (SparseVariational, {"Z": [[1.0]]}, INDUCING),
     (SparseVariational, {"n_inducing": None}, INDUCING),
     (SparseVariational, {"n_inducing": 0}, "bins must be a whole number of at least 1"),

@@ -109,7 +109,6 @@ def test_guarantee():
 
 MADE_UP = GridScores(
     sse=np.array([1.0, 2.0, 9.0]),
-    compared=np.array([1.0, 2.0, 4.0]),
     noise_trace=np.array([3.0, 0.5, 0.01]),
     sensitivity=2.0,
     tested=10,
@@ -124,8 +123,8 @@ def test_table(mechanism):
     call = selection_probabilities if mechanism == "exponential" else permute_and_flip_probabilities
     noise = (2 * noise_multiplier(1.0, 0.01)) ** 2 * MADE_UP.noise_trace
     assert table.epsilons == (math.inf, 1.0)
-    np.testing.assert_allclose(table.probabilities[:, 0], call(-MADE_UP.compared, 2.0, 1.5))
-    np.testing.assert_allclose(table.probabilities[:, 1], call(-(MADE_UP.compared + noise), 2.0, 1.5))
+    np.testing.assert_allclose(table.probabilities[:, 0], call(-MADE_UP.sse, 2.0, 1.5))
+    np.testing.assert_allclose(table.probabilities[:, 1], call(-(MADE_UP.sse + noise), 2.0, 1.5))
     np.testing.assert_allclose(table.rmse, 5 * np.sqrt(np.array([1.0, 2.0, 9.0]) / 10))
     np.testing.assert_allclose(table.private_rmse[:, 0], table.rmse)
     np.testing.assert_allclose(table.private_rmse[:, 1], 5 * np.sqrt((MADE_UP.sse + noise) / 10))

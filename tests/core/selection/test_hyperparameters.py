@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.shared import repeated_runs
-from benchmarks.shared.repeated_runs import choose_repeatedly
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
@@ -38,25 +36,20 @@ def sparse(epsilon, **changes):
     return SparseVariational(**{"epsilon": epsilon, **arguments, **changes})
 
 
-CHOICES = [choose_liu_talwar, choose_repeatedly]
+CHOICES = [choose_by_evidence, choose_liu_talwar]
 
 
 @pytest.fixture
 def sixty_runs(monkeypatch):
     """As many runs of a choice whatever is drawn."""
-    best = hyperparameters.best_of_random_runs
-    for module in (hyperparameters, repeated_runs):
-        monkeypatch.setattr(
-            module, "best_of_random_runs", lambda *given, number, **others: best(*given, number=lambda _: 60, **others)
-        )
+    monkeypatch.setattr(hyperparameters, "_number_of_runs", lambda *_: 60)
 
 
-@pytest.mark.full_for("choose_repeatedly")
 @pytest.mark.usefixtures("sixty_runs")
-@pytest.mark.parametrize("choose", [choose_by_evidence, *CHOICES])
+@pytest.mark.parametrize("choose", CHOICES)
 def test_with_much_budget_the_right_lengthscale_is_chosen(choose):
     data = wave(4000)
-    if choose in CHOICES:
+    if choose is choose_liu_talwar:
         found = choose(sparse(60.0), CANDIDATES, data, np.random.default_rng(2), gamma=0.02)
     else:
         found = choose(sparse(30.0), CANDIDATES, data, np.random.default_rng(1))
@@ -65,8 +58,8 @@ def test_with_much_budget_the_right_lengthscale_is_chosen(choose):
     assert np.sqrt(np.mean((prediction - 10 - 2 * np.sin(2 * data.X[:, 0])) ** 2)) < 0.1
 
 
-@pytest.mark.full_for("choose_liu_talwar", "choose_repeatedly")
-@pytest.mark.parametrize("choose", [choose_by_evidence, *CHOICES])
+@pytest.mark.full_for("choose_liu_talwar")
+@pytest.mark.parametrize("choose", CHOICES)
 def test_the_ledger_counts_the_whole_budget_once(choose):
     found = choose(sparse(1.5), CANDIDATES, wave(200), np.random.default_rng(1))
     ledger = Ledger()
@@ -102,8 +95,7 @@ def test_one_record_moves_one_half_within_range():
 
 
 @pytest.mark.usefixtures("sixty_runs")
-@pytest.mark.parametrize("choose", CHOICES)
-def test_only_the_best_runs_score_is_published(choose, monkeypatch):
+def test_only_the_best_runs_score_is_published(monkeypatch):
     scores, tried, densities = iter([np.inf, -9.0, -1.0, np.inf, -5.0, *[-9.0] * 100]), [], log_densities
 
     def seen(fit, candidate, dataset):
@@ -112,35 +104,25 @@ def test_only_the_best_runs_score_is_published(choose, monkeypatch):
 
     monkeypatch.setattr(hyperparameters, "log_densities", seen)
     monkeypatch.setattr(hyperparameters, "private_mean", lambda *arguments: next(scores))
-    found = choose(sparse(1.0), CANDIDATES, wave(20), np.random.default_rng(4))
+    found = choose_liu_talwar(sparse(1.0), CANDIDATES, wave(20), np.random.default_rng(4))
     assert len(tried) == 60
     assert CANDIDATES[found.index] == tried[2]
 
 
-@pytest.mark.full_for("choose_liu_talwar")
-@pytest.mark.parametrize("choose", CHOICES)
-def test_nothing_is_chosen_where_every_score_is_refused(choose, monkeypatch):
+@pytest.mark.full
+def test_nothing_is_chosen_where_every_score_is_refused(monkeypatch):
     monkeypatch.setattr(hyperparameters, "private_mean", lambda *arguments: np.inf)
-    found = choose(sparse(1.0), CANDIDATES, wave(200), np.random.default_rng(1))
+    found = choose_liu_talwar(sparse(1.0), CANDIDATES, wave(200), np.random.default_rng(1))
     assert found.index is None
     assert found.fit is None
     assert "nothing was chosen" in found.message
     assert found.guarantee.budget.epsilon == 1.0
 
 
-@pytest.mark.full
-def test_at_most_so_many_runs(monkeypatch):
-    counted, data = [], wave(200)
-
-    def only_counted(mechanism, candidates, dataset, rng, *, number, **others):
-        counted.append(number(rng))
-
-    monkeypatch.setattr(hyperparameters, "best_of_random_runs", only_counted)
-    for seed in range(200):
-        choose_liu_talwar(sparse(1.0, delta=0.5), CANDIDATES, data, np.random.default_rng(seed), gamma=0.3)
-    most = hyperparameters.liu_talwar_constants(1.0, 0.5, 0.3).draws
-    assert max(counted) == most
-    assert min(counted) == 1
+def test_at_most_so_many_runs():
+    most = hyperparameters.liu_talwar_constants(1.0, 0.5, 0.3).most_runs
+    counted = [hyperparameters._number_of_runs(np.random.default_rng(seed), 0.3, most) for seed in range(200)]
+    assert (min(counted), max(counted)) == (1, most)
 
 
 @pytest.fixture

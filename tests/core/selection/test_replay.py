@@ -6,9 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 
-from benchmarks.shared.repeated_runs import choose_repeatedly
 from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.evaluation.cross_validation import k_folds, plan_folds
 from dpgp_core.kernels import EQ
@@ -105,7 +104,7 @@ def test_held_out_choices_reveal_their_epsilon(mechanism, epsilon):
             data = replace(wave(8), X=x / 5, y=np.where(np.arange(8) == j, y, worst))
             with taped(tapes[-1]) as tape:
                 scores = grid_scores(plans, data)
-                choose(-scores.compared, scores.sensitivity, epsilon, mechanism)
+                choose(-scores.sse, scores.sensitivity, epsilon, mechanism)
             tapes.append(tape)
         if mechanism == "exponential":
             assert pure_epsilon(tapes[-1]) <= epsilon
@@ -141,40 +140,6 @@ def test_a_choice_by_evidence_is_one_release():
 # ---------------------------------------------------------------------- repeated runs
 
 
-def test_repeated_choices_spend_their_theorems_budget():
-    def choice(data):
-        return choose_repeatedly(SPARSE, CANDIDATES, data, eta=1.0, gamma=GAMMA)
-
-    fits, scores, allowed = zip(*runs_of(replayed(choice, neighbours(FITTED))), strict=True)
-    assert max(scores) == 0  # a record of the fitted half moves the fit only
-    assert 0.85 <= best_of_many(math.sqrt(max(fits)), 1.0) <= 1 + 1e-6
-    # the score's noise is that of a change by the whole interval
-    assert best_of_many(math.sqrt(max(allowed)), 1.0) == pytest.approx(1, rel=0.01)
-    assert best_of_many(math.sqrt(max(allowed)), 1.0) <= 1 + 1e-6
-    fits, scores, _ = zip(*runs_of(replayed(choice, neighbours(SCORED))), strict=True)
-    assert max(fits) == 0
-    assert 0 < max(scores) <= max(allowed) * (1 + 1e-6)
-
-
-def best_of_many(mu, eta):
-    """Least epsilon at DELTA of the best of many runs, each Gaussian with this mu: theorem 2, orders optimised freely.
-
-    e'(a) = a mu^2 / 2 + (1 + eta) min_b [(1 - 1/b) b mu^2 / 2 + log(1/gamma) / b] + log E[K] / (a - 1).
-    """
-    rho = mu**2 / 2
-    b = math.sqrt(math.log(1 / GAMMA) / rho)  # where rho (b - 1) + log(1/gamma) / b is least, or 1
-    b = max(b, 1.0)
-    penalty = (1 + eta) * (rho * (b - 1) + math.log(1 / GAMMA) / b)
-    runs = sum(k * GAMMA * (1 - GAMMA) ** (k - 1) for k in range(1, 1000))  # eta = 1 is geometric
-
-    def epsilon(log_a):
-        a = 1 + math.exp(log_a)
-        curve = a * rho + penalty + math.log(runs) / (a - 1)
-        return curve + math.log1p(-1 / a) - math.log(DELTA * a) / (a - 1)
-
-    return minimize_scalar(epsilon, bounds=(-6, 8), method="bounded", options={"xatol": 1e-9}).fun
-
-
 def test_liu_and_talwar_runs_spend_their_budget():
     """t (1 - log t) = delta, d = (gamma t)^2 / 2 of a run, and the whole costs 3 e + 3 sqrt(2 d)."""
 
@@ -183,13 +148,15 @@ def test_liu_and_talwar_runs_spend_their_budget():
 
     t = brentq(lambda t: t * (1 - math.log(t)) - DELTA, 1e-12, 0.5, xtol=1e-16)
     d = (GAMMA * t) ** 2 / 2
-    fits, _, allowed = zip(*runs_of(replayed(choice, neighbours(FITTED))), strict=True)
+    fits, scores, allowed = zip(*runs_of(replayed(choice, neighbours(FITTED))), strict=True)
+    assert max(scores) == 0  # a record of the fitted half moves the fit only
     fit = epsilon_of(1 / math.sqrt(max(fits)), d)
     assert 0.85 <= 3 * fit + 3 * math.sqrt(2 * d) <= 1 + 1e-6
     rho = max(allowed) / 2
     score = rho + 2 * math.sqrt(rho * math.log(1 / d))
     assert 3 * score + 3 * math.sqrt(2 * d) == pytest.approx(1, rel=1e-6)
-    _, scores, _ = zip(*runs_of(replayed(choice, neighbours(SCORED))), strict=True)
+    fits, scores, _ = zip(*runs_of(replayed(choice, neighbours(SCORED))), strict=True)
+    assert max(fits) == 0
     assert 0 < max(scores) <= max(allowed) * (1 + 1e-6)
 
 
