@@ -265,9 +265,11 @@ def _foresee(model: Model, design: Design, draw: Draw) -> None:
 
 
 def opening(name: str) -> Iterator[Prefetch]:
-    """Yield the slow results with which a page opens for a data set, besides its errors."""
+    """Yield the slow results with which a page opens for a data set, besides its errors. No control changes them."""
+    given = cached.dataset(name), scene(name)
+    yield Prefetch(_without_privacy, (name,), given)
     if exhibit(name).scene == "curve":
-        yield Prefetch(staged.without_privacy, (name,), (cached.dataset(name), scene(name)))
+        yield Prefetch(staged.without_privacy, (name,), given)
 
 
 def _likely(budget: Budget) -> list[Budget]:

@@ -110,9 +110,9 @@ def _interpolated(concern: Contest, name: str) -> Curve | None:
 
 
 def _multipliers(concern: Contest, name: str, *epsilons: float) -> list[float]:
-    """Return noise multipliers at these values of epsilon, or at those of a curve; see ``noise_multiplier_of``."""
-    every = (contenders.noise_multiplier_of(concern, name, epsilon) for epsilon in epsilons or CURVE_EPSILONS)
-    return [each for each in every if each is not None]
+    """Return noise multipliers at these values of epsilon, or at those of a curve; see ``multipliers``."""
+    settings = concern, name, epsilons or CURVE_EPSILONS
+    return cached.value("Computing the noise", contenders.multipliers, *settings, here=True)
 
 
 def _to_simulate(interpolated: Curve, epsilon: float) -> list[float]:

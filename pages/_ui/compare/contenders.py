@@ -13,6 +13,7 @@ from scipy.special import ndtri
 
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import (
@@ -35,7 +36,7 @@ from dpgp_core.table import Dataset
 from pages._ui.left_out import SEED, Errors, Part, folds_of
 from pages._ui.look import text
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, draw_line, faded, finish
-from pages._ui.model import Budget, Model, clip_of
+from pages._ui.model import Budget, Model, clip_of, usual
 from pages._ui.work.engine import engine
 
 CURVE_EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0)
@@ -147,6 +148,12 @@ def point(
     return Curve(*sweep(mechanism, dataset, folds_of(dataset), (epsilon,), draws, SEED, None, progress))
 
 
+def multipliers(contest: Contest, name: str, epsilons: tuple[float, ...]) -> list[float]:
+    """Return the noise multipliers of ``noise_multiplier_of`` at several values of epsilon; [] if there are none."""
+    every = (noise_multiplier_of(contest, name, epsilon) for epsilon in epsilons)
+    return [each for each in every if each is not None]
+
+
 def noise_multiplier_of(contest: Contest, name: str, epsilon: float) -> float | None:
     """Return the noise multiplier s of a contender whose releases depend on (epsilon, delta) through s alone.
 
@@ -207,10 +214,17 @@ def piece(
 
 def budget_of(contest: Contest, name: str, epsilon: float) -> Budget | None:
     """Return the budget of Bayes cloaking, whose errors all pages share; None for other contenders."""
-    mechanism = contender(contest, name, epsilon)
-    if not isinstance(mechanism, BayesCloaking):
-        return None
-    return Budget(contest.model.dataset, epsilon, contest.delta, mechanism.protects)
+    protects = _PROTECTS[name]
+    return None if protects is None else Budget(contest.model.dataset, epsilon, contest.delta, protects)
+
+
+def _protects(name: str) -> Protects | None:
+    built = contender(Contest(usual("kung"), 0.01, 1, 1), name, _ANY_EPSILON)
+    return built.protects if isinstance(built, BayesCloaking) else None
+
+
+_PROTECTS = {name: _protects(name) for name in CONTENDERS}
+"""What Bayes cloaking protects, by contender; None for other contenders."""
 
 
 def piece_of(parts: Sequence[Part]) -> Piece:
