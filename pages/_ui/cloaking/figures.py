@@ -290,7 +290,7 @@ def _person(chart: Growth, data: Dataset) -> tuple[float, float]:
     below = chart.below(x, y)
     many = "at least 99" if below >= 99 else "at most 1" if below <= 1 else f"about {below:.0f}"
     st.markdown(
-        f"{data.y_name.capitalize()} above **{many} in 100** of that {data.x_names[0]}, according to the release."
+        f"According to the release, {data.y_name} is lower for **{many} %** of people of that {data.x_names[0]}."
     )
     return x, y
 

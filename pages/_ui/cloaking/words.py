@@ -339,7 +339,7 @@ def _at_once(result: Result) -> tuple[Step, Steps]:
         (
             "Noise",
             f"(d s′)² M, M of rank {noise.rank} from the {result.design.objective} objective; "
-            "everybody's shift c_jᵀ M⁺ c_j is at most 1",
+            "no person moves the curve by more than it hides, c_jᵀ M⁺ c_j ≤ 1 for every j",
         ),
         (
             "Certificate",

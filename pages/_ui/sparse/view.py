@@ -274,9 +274,9 @@ def steps(setting: SparseSetting, fits: Fits) -> list[tuple[str, str]]:
         ("The paper's", "unwhitened sums and a regulariser λ, whose bias is why its intervals are too narrow"),
         (
             "Bayes cloaking",
-            "noisy counts of the records in public cells, of many also where in them they are, then noisy sums of "
-            "clipped residuals, stage after stage; lengthscale and noise are averaged over; its band is where the "
-            "curve is. Inputs and outputs are protected, as by the sparse DP-GP",
+            "noisy counts of the records in public cells, if there are many also their mean locations, then noisy "
+            "sums of clipped residuals in stages. Models with many lengthscales and noise variances are averaged, and "
+            "the band is a 95 % interval for the curve. Inputs and outputs are protected, as by the sparse DP-GP",
         ),
         (
             "Error",
