@@ -205,7 +205,7 @@ def test_a_person_on_a_line_has_its_centile():
     assert chart.below(0.0, -5.0) == 1
 
 
-@pytest.mark.parametrize(("height", "said"), [("158", "at least"), ("59", "at most 1 in 100")])
+@pytest.mark.parametrize(("height", "said"), [("158", "at least"), ("59", "at most 1 %")])
 def test_the_page_states_a_moved_persons_centile(open_page, height, said):
     app = open_page("kung_curves", overlay="false", growth_y_kung=height)
     assert said in page_text(app)
