@@ -248,8 +248,8 @@ def steps(explored: Explored) -> list[tuple[str, str]]:
             "Bayes release",
             "noisy counts of people in public cells, if there are many also their mean locations, and noisy sums of "
             "their clipped outputs in stages, at the ε of one path. Probabilities average Gaussian process models by "
-            "their evidence. The models are the page's kernel with half and twice its lengthscale, and others made from "
-            "box and bounds. Another level, curve or kernel is free",
+            "their evidence. The models are the page's kernel with half and twice its lengthscale, and others made "
+            "from box and bounds. Another level, curve or kernel is free",
         ),
         (
             "What each protects",
