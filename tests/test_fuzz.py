@@ -602,7 +602,7 @@ def explored(files: Mapping[str, bytes]) -> str:
     read = statistic.refit_over_box(found, refit)
     for view in (View(1, None, 0.95, "outputs", None), View(None, 1, 0.5, "function", 0.5)):
         chosen = Chosen(found, read, view, None, refit, 1)
-        for part in ("answer", "metrics", "caption", "description", "lengthscale_alt", "explain"):
+        for part in ("answer", "metrics", "caption", "description", "explain"):
             getattr(explore_view, part)(chosen)
         figures.picture(found.statistics, read, view).to_json()
         figures.lengthscales(found.statistics, read, view.lengthscale).to_json()

@@ -60,13 +60,7 @@ class Page:
 
 
 PAGES = (
-    Page(
-        file="start",
-        title="Start",
-        icon="home",
-        section="Learn",
-        settings=start.Decision,
-    ),
+    Page(file="start", title="Start", icon="home", section="Learn", settings=start.Decision),
     Page(
         file="kung_curves",
         title="!Kung curves",
@@ -113,20 +107,8 @@ PAGES = (
         section="Explore",
         settings=sparse.SparseSettings,
     ),
-    Page(
-        file="attack",
-        title="Attack",
-        icon="visibility",
-        section="Learn",
-        settings=attack.AttackSettings,
-    ),
-    Page(
-        file="your_data",
-        title="Your data & release",
-        icon="upload_file",
-        section="Publish",
-        of_one_session=True,
-    ),
+    Page(file="attack", title="Attack", icon="visibility", section="Learn", settings=attack.AttackSettings),
+    Page(file="your_data", title="Your data & release", icon="upload_file", section="Publish", of_one_session=True),
     Page(
         file="explore_release",
         title="Explore a release, free",

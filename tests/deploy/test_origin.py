@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from starlette.datastructures import Headers
 from streamlit import net_util
 from streamlit.web.server.starlette import starlette_websocket
 
-from benchmarks.server.client import Session
-from benchmarks.server.report import quantile
 from pages._ui import environment
 from pages._ui.environment import Host
 from pages._ui.serve import http
 from pages._ui.serve.http import OriginMiddleware
 from tests.deploy.asgi import answered
-from tests.deploy.conftest import handshake
 
 pytestmark = pytest.mark.full
-
-
-def test_a_hundred_foreign_handshakes_delay_no_visitor(deaf):
-    """Prints how long a visitor waits for a page meanwhile; run with -s to see it."""
-    address, noted = deaf.address, deaf.noted
-
-    async def visit():
-        async with Session(address, "your_data") as tab:
-            alone = [await tab.open() for _ in range(40)]
-            with ThreadPoolExecutor(20) as strangers:
-                asked = [strangers.submit(handshake, address, "http://evil.example") for _ in range(100)]
-                meanwhile = [await tab.open()]
-                while len(meanwhile) < 40 or not all(each.done() for each in asked):
-                    meanwhile.append(await tab.open())
-                return alone, meanwhile, [each.result() for each in asked]
-
-    alone, meanwhile, statuses = asyncio.run(visit())
-    assert statuses == [403] * 100
-    assert not any(answer.exceptions for answer in alone[1:] + meanwhile)
-    assert not noted.exists()
-    for when, answers in (("alone", alone[1:]), ("during 100 foreign handshakes", meanwhile)):
-        seconds = [answer.seconds for answer in answers]
-        print(f"\na page {when}: {len(seconds)} times, p50 {quantile(seconds, 0.5):.3f} s, ", end="")
-        print(f"p95 {quantile(seconds, 0.95):.3f} s, longest {max(seconds):.3f} s")
 
 
 @pytest.fixture(autouse=True)

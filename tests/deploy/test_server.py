@@ -101,19 +101,6 @@ def test_a_page_sets_a_cookie_if_none_exists(app, path, asked, brought):
     assert ("set-cookie" in ask(app, path, **asked)[1]) == brought
 
 
-@pytest.mark.parametrize(("scheme", "forwarded"), [("https", "http"), ("http", "https")])
-def test_the_cookie_is_secure_over_https(app, scheme, forwarded):
-    _, headers, _ = ask(app, "/", scheme=scheme, x_forwarded_proto=forwarded)
-    cookie = SimpleCookie(headers["set-cookie"])["__Host-dpgp_session"]
-    assert (cookie["secure"], cookie["path"], cookie["domain"]) == (True, "/", "")
-    kept = {"scheme": scheme, "x_forwarded_proto": forwarded, "cookie": f"__Host-dpgp_session={cookie.value}"}
-    assert "set-cookie" not in ask(app, "/", **kept)[1]
-
-
-def test_insecure_cookies_are_ignored_over_https(app):
-    assert TOKEN not in ask(app, "/", scheme="https", cookie=f"dpgp_session={TOKEN}")[1]["set-cookie"]
-
-
 def test_what_was_downloaded_stays_in_no_cache(app):
     assert ask(app, "/media/x")[1]["cache-control"] == "no-store"
     assert "cache-control" not in ask(app, "/static/x.js")[1]

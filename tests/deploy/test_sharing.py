@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from pages._ui.serve import forgetting
-from pages._ui.work import waiting
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.full
@@ -48,11 +47,6 @@ def test_messages_between_processes_are_read_in_pieces(as_before, monkeypatch):
     assert len(asked) > 40
     assert max(asked) == 1 << 16
     assert asyncio.selector_events._SelectorSocketTransport.max_size == 1 << 16
-
-
-def test_turns_are_shorter_than_pythons_own(as_before):
-    waiting.take_short_turns()
-    assert sys.getswitchinterval() == pytest.approx(5e-4)
 
 
 def test_a_server_reads_in_pieces():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import signal
@@ -101,16 +100,6 @@ def test_all_wrong_settings_are_reported_at_once():
     assert all(f"\n{name} must be " in f"\n{said}" for name in wrong)
 
 
-@pytest.mark.full
-def test_an_empty_folder_is_accepted_by_the_server(tmp_path):
-    tmp_path.chmod(0o755)
-    log = tmp_path.parent / "log"
-    with log.open("wb") as stream, tool.serve(stream, DPGP_STATE=str(tmp_path)) as address:
-        wait_until(lambda: address in log.read_text(), "the line with the address")
-    assert log.read_text().splitlines()[0] == f"Dashboard URL: {address}"
-    assert (tmp_path / "key").is_file()
-
-
 # ---- The line with the address.
 
 
@@ -137,20 +126,6 @@ def options(monkeypatch):
 def test_it_is_where_a_browser_finds_the_server(options, settings, address):
     options |= settings
     assert startup.address() == address
-
-
-def test_a_server_that_fails_prints_no_address(monkeypatch, capsys):
-    def broken():
-        raise RuntimeError
-
-    async def live():
-        async with startup.lifespan(None):
-            pass
-
-    monkeypatch.setattr(startup.cached, "start", broken)
-    with pytest.raises(RuntimeError):
-        asyncio.run(live())
-    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.full

@@ -16,19 +16,6 @@ from tests.e2e import browser as tool
 from tests.e2e import newcomer
 from tests.e2e.own_table import download, release
 
-ADDRESS = "Dashboard URL: http://localhost:8501\n"
-
-
-def test_the_address_and_the_end_are_known():
-    assert newcomer.unknown(ADDRESS + "\n  Stopping...\n\nAborted!\nmake: *** [Makefile:11: app] Interrupt\n") == []
-
-
-@pytest.mark.parametrize(
-    "line", ["Traceback (most recent call last):", "2026-01-01 missing ScriptRunContext!", "warmed 3 states"]
-)
-def test_anything_else_is_noticed(line):
-    assert newcomer.unknown(ADDRESS + line) == [line]
-
 
 @pytest.mark.parametrize("goal", ["app", "test"])
 def test_the_first_command_announces_its_duration(tmp_path, goal):

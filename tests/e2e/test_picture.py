@@ -76,19 +76,6 @@ def test_pictures_are_saved_as_svg_and_png(visit):
 
 
 @pytest.mark.full
-def test_the_map_has_one_too(visit):
-    page = visit.open("london_noise_map?mechanism=refined&map=noise")
-    pictures(page)
-    name, svg = saved(page, "SVG")
-    assert name.startswith("hexagons-published")
-    assert svg.count(b"<path") > 400
-    assert b"Open Government Licence" in svg
-    _, png = saved(page, "PNG")
-    assert Image.open(io.BytesIO(png)).size == (1600, 900)
-    assert not visit.errors
-
-
-@pytest.mark.full
 def test_arrow_keys_move_within_a_toolbar(visit):
     page = visit.open("kung_curves?mechanism=refined")
     page.locator(".stMain h1").first.click()

@@ -10,10 +10,8 @@ import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 
-import numpy as np
 import pytest
 from playwright.sync_api import Page
 
@@ -227,34 +225,3 @@ def test_wages_of_people_from_file_to_zip(visit, tmp_path):
     # the table's mean wage there is 22 to 26; some ten standard errors of privacy and people
     assert all(12 < float(row["value"]) < 40 for row in middle)
     assert not any(b"P0001" in content or b"P9999" in content for content in files.values())
-
-
-def visits() -> bytes:
-    """The practice table of dates, without its last day: nobody's practice."""
-    [table] = [each for each in practice.TABLES if each.file == practice.VISITS]
-    return b"\n".join(table.content().split(b"\n")[:-2]) + b"\n"
-
-
-def test_days_of_visits_from_file_to_zip(visit, tmp_path):
-    user = Counted(visit.open("your_data"))
-    user.do(upload, "visits.csv", visits())
-    user.do(choose, "y", "visits")
-    user.do(choose, "x", "day")
-    user.page.get_by_text("day holds dates. In which order?").wait_for()
-    user.do(press, "year-month-day")
-    user.do(answer, "No, every row is another person")
-    user.do(choose, "kind", "A count")
-    user.do(choose, "period_day", "year")
-    ends = {"from_day_day": "2010-01-01", "to_day_day": "2023-09-08", "low": "0", "high": "60"}
-    for key, value in {**ends, "total": "1"}.items():
-        user.do(fill, key, value)
-    user.do(release, 1)
-    card, rows, _ = handed_out(visit, user, 14, tmp_path)
-    assert card["config"]["dates"] == {"day": {"format": "year-month-day", "period": "year"}}
-    assert card["public"]["n"] == practice.DAYS - 1
-    days = [date.fromisoformat(row["day"]) for row in rows]
-    assert (days[0], days[-1]) == (date(2010, 1, 1), date(2023, 9, 8))
-    values = np.array([float(row["value"]) for row in rows])
-    winter, summer = (np.isin([each.month for each in days], months) for months in ((1, 2), (7, 8)))
-    # the table's season is 8 visits up and down; the curve's error is .6 to .8 of one
-    assert 9 < values[winter].mean() - values[summer].mean() < 17

@@ -103,7 +103,7 @@ def copy(tmp_path_factory):
     (folder / "pages/toy_page.py").write_text(PAGE)
     (folder / "datasets/toy_plane.py").write_text(DATASET)
     row = '    Page(file="toy_page", title="Toy page", icon="toys", section="Explore"),\n)\n'
-    edit(folder / "pages/_ui/menu.py", ")\nTITLES", f"{row}TITLES")
+    edit(folder / "pages/_ui/menu.py", ")\n# Parameter", f"{row}# Parameter")
     edit(folder / "datasets/__init__.py", "    toy_1d,\n)\n", "    toy_1d,\n    toy_plane,\n)\n")
     edit(folder / "datasets/__init__.py", "    growth_visits,\n)\n", "    growth_visits,\n    toy_plane,\n)\n")
     edit(folder / "dpgp_core/kernels.py", "KERNELS: ", KERNEL)

@@ -9,8 +9,6 @@ from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from pages._ui import attack
-from pages._ui.look import plots
-from pages._ui.model import Draw, usual
 from tests.pages.reading import page_text
 
 
@@ -67,19 +65,6 @@ def test_sentence_axis_and_tile_say_targets(seen):
     assert layout["yaxis"]["title"]["text"] == "targets found [%]"
     assert "of targets" in page_text(app)
     assert "present" not in page_text(app)
-
-
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 100.0])
-@pytest.mark.parametrize("logarithmic", [False, True])
-def test_names_of_lines_do_not_collide(epsilon, logarithmic):
-    setting = attack.OutputAttack(usual("kung"), "cloaking", Draw(epsilon, 1e-5), 1000)
-    figure = attack.roc_figure(attack.attacked(setting), logarithmic)
-    names, margin = figure.layout.annotations, figure.layout.margin
-    assert [each.name for each in plots.ends_of(figure)] == ["guessing", "this attack", "the guarantee allows"]
-    assert all((each.x, each.xref, each.xanchor) == (1, "paper", "left") for each in names)  # beyond all lines
-    middles = [each.y * (400 - margin.t - margin.b) + each.yshift for each in names]
-    assert np.diff(middles).min() >= 15  # one below the other
-    assert margin.r >= 6 * len("the guarantee allows")
 
 
 def test_allowed_power_is_one_minus_misses():

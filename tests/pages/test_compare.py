@@ -11,7 +11,6 @@ from scipy.optimize import brentq
 
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.evaluation.errors import epsilon_on_curve
 from pages._ui import left_out, session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
@@ -68,12 +67,6 @@ def test_errors_fall_with_epsilon():
         mean, variance = curve.mean, curve.errors.var(axis=1, ddof=1) / curve.errors.shape[1]
         assert (mean[1:] <= mean[:-1] * 1.02 + 3 * np.sqrt(variance[1:] + variance[:-1])).all(), name
         assert mean[-1] < 0.6 * mean[0], name
-
-
-def test_log_prices_are_shown_as_shares():
-    scale = contenders.scale_of(load_dataset("london_hexes"))
-    assert scale.invert(scale.convert(0.3)) == pytest.approx(0.3)
-    assert scale.convert(0.0953102) == pytest.approx(10, abs=1e-3)
 
 
 def test_unused_settings_need_no_new_curve():
@@ -306,18 +299,6 @@ def test_slow_curves_grow_fold_by_fold(name):
     assert [folds for _, folds in compute.growing(TOY_CONTEST, "cloaking")] == [5]
 
 
-@pytest.mark.full
-def test_the_slowest_curve_reports_its_progress():
-    assert contenders.BY_WAIT[-2:] == ("bayes", "bayes_cells")
-    assert sorted(contenders.BY_WAIT) == sorted(contenders.CONTENDERS)
-    data = load_dataset("toy_1d")
-    done: list[float] = []
-    found = contenders.curve(data, TOY_CONTEST, "bayes", progress=done.append)
-    np.testing.assert_allclose(done, np.arange(1, 76) / 75)
-    need = epsilon_on_curve(contenders.CURVE_EPSILONS, found.mean, float(found.mean[3]))
-    assert need == pytest.approx(contenders.CURVE_EPSILONS[3])
-
-
 def test_pinned_data_with_other_inputs_differ(monkeypatch):
     warned: list[str] = []
     monkeypatch.setattr(pin.st, "query_params", {"pin": "compare?epsilon=2"})
@@ -398,14 +379,6 @@ def test_other_methods_use_their_best_setting(seen):
     best = contest.filter(regex=r"^error \[").iloc[:, 0].min()
     assert (otherwise.filter(like="error").iloc[:, 0] > best).all()
     assert any(contenders.NOTE in each.value for each in app.caption)
-
-
-@pytest.mark.full
-def test_interval_scores_add_what_is_outside(seen):
-    table = seen("compare", epsilon="1").dataframe[0].value
-    score, half = (table.filter(like=name).iloc[:, 0] for name in ("interval score", "95 % interval, ±"))
-    assert (score.isna() == half.isna()).all()
-    assert (score.dropna() > 0.5 * half.dropna()).all()
 
 
 # ---- The limits that Compare draws under a prior, and what Bayes cloaking reaches there.

@@ -6,14 +6,11 @@ import importlib.util
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from datasets import STUDIES
 from pages._ui.compare import contenders
-from pages._ui.excursion import compute
 from pages._ui.model import Model, load_dataset
 from pages._ui.work.engine import THREAD_CAPS, VARIABLE, engine
 from tests.pages.reading import ROOT
@@ -66,28 +63,6 @@ def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatc
         assert there.seconds > 0
     assert needed is not None
     assert contenders.needed(data, CONTEST, CONTENDERS[0], 0.3) == pytest.approx(needed, rel=1e-10)
-
-
-@pytest.mark.full
-@with_dask
-def test_a_cluster_gives_the_same_settings(cluster, monkeypatch):
-    monkeypatch.setitem(STUDIES, "curve", replace(STUDIES["curve"], searched=2))
-    here = compute.find_settings("curve", 0.3, 0.005, 1, 5.0, lambda done: None)
-    monkeypatch.setenv(VARIABLE, cluster)
-    seen: list[float] = []
-    there = compute.find_settings("curve", 0.3, 0.005, 1, 5.0, seen.append)
-    np.testing.assert_allclose(list(vars(there).values()), list(vars(here).values()), rtol=1e-10, atol=0)
-    assert seen == sorted(seen)
-    assert seen[-1] == pytest.approx(1)
-
-
-@pytest.mark.full
-@with_dask
-def test_an_address_given_wins_over_the_environment(cluster, monkeypatch):
-    monkeypatch.setenv(VARIABLE, DEAD)
-    with engine(cluster, workers=2) as executor:
-        assert type(executor).__name__ == "ClientExecutor"
-        assert executor.submit(max, 3, 7).result() == 7
 
 
 def refused(sentence, address=None):

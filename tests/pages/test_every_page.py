@@ -53,6 +53,7 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, seen,
         ("sparse_dp_gp", {"sparse_view": "errors"}, "the error is"),
         ("london_noise_map", {}, "wrong by"),
         ("how_cloaking_works", {"everybody": "true"}, "Person 287, age"),
+        ("start", {"decide_by": "gp_prior"}, "Recommended"),
     ],
 )
 def test_without_the_overlay_nothing_private_is_shown(seen, page, address, unsaid):

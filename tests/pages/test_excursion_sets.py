@@ -101,14 +101,6 @@ def test_truth_is_drawn_only_with_the_overlay(seen):
     assert set(traces(app, 1)) == {"above the threshold"}
 
 
-def test_every_row_has_room_for_its_name():
-    found = compute.explore(CURVE, 0.5)
-    figure = figures.sets(Findings(found, None, compute.without_privacy(found)))
-    rows = list(dict.fromkeys(figure.data[0].y))
-    low, high = figure.layout.yaxis.range
-    assert (rows[0], low, high) == ("truth", len(rows) - 0.5, -0.9)  # the first lost its name where 0.1 was left
-
-
 @pytest.mark.full
 def test_london_does_not_reveal_records(seen):
     app = seen("excursion_sets", excursion="london", overlay="false")
@@ -181,12 +173,6 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / 8**0.5
 
 
-def test_every_point_is_found_missed_or_false():
-    inside, truth = (np.array(bits, bool) for bits in ([1, 1, 0, 0], [1, 0, 1, 0]))
-    right, missed, false = np.array(figures.parts(inside, truth), int).tolist()
-    assert (right, missed, false) == ([1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0])
-
-
 def test_sets_are_drawn_as_runs():
     inside, x, gap = np.array([1, 1, 0, 1, 0, 1, 1, 1], bool), np.arange(8.0), np.nan
     np.testing.assert_array_equal(figures.bars_of(inside, x), [0, 1, gap, 3, 3, gap, 5, 7, gap])
@@ -229,11 +215,6 @@ def holds(p: np.ndarray, truth: np.ndarray, slack: float = 0.1) -> None:
 def test_probabilities_are_calibrated_on_simulated_curves(epsilon, noise):
     """At ε = 0.5 a third of the curves have all places that are likely, side by side: so many curves."""
     holds(*simulated("curve", epsilon, 60, noise))
-
-
-@pytest.mark.full
-def test_probabilities_are_calibrated_on_simulated_plumes():
-    holds(*simulated("plumes", 3.0, 3, 0.3))
 
 
 @pytest.mark.full

@@ -12,13 +12,12 @@ import pytest
 import datasets
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.kernels import EQ
-from pages._ui import session
 from pages._ui.cloaking import computed, directions, figures, staged
-from pages._ui.hiding import clipping, measured, person, spend, steps
+from pages._ui.hiding import clipping, measured, spend, steps
 from pages._ui.hiding import two as hiding_two
 from pages._ui.hiding.person import Choice, move
 from pages._ui.hiding.two import TwoPointSettings
-from pages._ui.look import in_python, offers
+from pages._ui.look import offers
 from pages._ui.model import Budget, Design, Draw, load_dataset, usual
 from tests.pages.reading import numbers, page_text, traces
 
@@ -55,12 +54,6 @@ def test_both_ellipses_enclose_what_one_record_can_do(positions, lengthscale):
             shift = np.linalg.lstsq(covariance, move, rcond=1e-12)[0]
             assert move @ shift <= 1 + 1e-6
     assert np.trace(points.cloaking) <= np.trace(points.prior) * (1 + 1e-9)
-
-
-def test_ellipse_is_the_unit_level_set():
-    covariance = np.array([[2.0, 0.7], [0.7, 1.0]])
-    z = hiding_two.ellipse(covariance)
-    assert np.einsum("ij,ik,kj->j", z, np.linalg.inv(covariance), z) == pytest.approx(1)
 
 
 def test_the_headline_states_the_saved_variance(seen):
@@ -138,20 +131,6 @@ def test_invalid_ages_are_explained(open_page):
     many, wrong = spend.read_positions(" ".join(map(str, range(30))), 0.0, 100.0)
     assert len(many) == 20
     assert "at most 20" in wrong
-
-
-@pytest.mark.parametrize("row", [[41], {"0": 41}], ids=["of a list", "of an array"])
-def test_clicks_choose_only_people(row, monkeypatch):
-    moved: dict[str, object] = {}
-    points = {"points": [{"customdata": row}]}
-    monkeypatch.setattr(session, "move", moved.update)
-    monkeypatch.setattr(session, "control", {person.CHART: {"selection": points}}.get)
-    person._take_click("kung")
-    assert moved == {"person_kung": 41}
-    moved.clear()
-    points["points"] = []
-    person._take_click("kung")
-    assert moved == {}
 
 
 def test_a_click_toggles_a_place():
@@ -303,12 +282,6 @@ def test_without_the_overlay_nobody_is_shown(open_page):
     assert "switch “True data shown” on" in "".join(caption.value for caption in app.caption)
 
 
-def test_a_record_left_where_it_is_moves_nothing(result):
-    found = move(result, Choice(140, float(move(result, Choice(140, 100.0)).output)))
-    assert found.shift == 0
-    assert np.array_equal(found.after, found.before)
-
-
 # ---- What Bayes cloaking measures, on How cloaking works: a numbered draw of the mechanism itself, and public.
 
 
@@ -327,18 +300,6 @@ def described(data, budget=BUDGET):
 @pytest.fixture(scope="module")
 def plan(kung):
     return described(kung)
-
-
-@pytest.mark.parametrize(
-    "address", [{"everybody": "true"}, {"step": "covered", "everybody": "true"}, {"step": "clip"}, {"step": "measured"}]
-)
-def test_captions_are_short_and_descriptions_complete(open_page, address):
-    app = open_page(PAGE, **address)
-    alts = [each.proto.alt for each in app.get("plotly_chart")]
-    assert alts
-    assert not [alt for alt in alts if "The text below describes it" in alt]
-    below = [each.value for each in app.caption if each.value != in_python._NOTE]
-    assert max(len(each) for each in below) < 150, max(below, key=len)
 
 
 def test_the_expected_error_is_that_of_the_release(kung, plan):

@@ -7,7 +7,6 @@ import io
 import itertools
 import json
 import re
-from contextlib import nullcontext
 from dataclasses import replace
 
 import h3
@@ -21,8 +20,7 @@ from pages._ui.cloaking import computed, directions, one_hexagon, results
 from pages._ui.cloaking.cells import LAYERS, cell_table, public_cells
 from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.left_out import without_privacy
-from pages._ui.look import maps, offers, settings, text
-from pages._ui.look.controls import HERE
+from pages._ui.look import maps, offers, text
 from pages._ui.model import Design, Draw, Model, usual
 from tests.pages.reading import deck, page_text
 from tests.pages.test_numbered_draws import drawn
@@ -208,9 +206,6 @@ def test_two_maps_share_one_scale(seen):
 def test_the_noiseless_error_is_on_left_out_hexagons(seen):
     app = seen("london_noise_map")
     assert app.metric[1].value == text.factor_of(without_privacy("london_hexes", usual("london_hexes")))
-    # at own hexagons one fit at 15 km has 25 % (targets: RMSE of ln price 0.220); the mixture finds more detail,
-    # as it does here, where prices far out are as they are, so that nothing private does better
-    assert app.metric[1].value == "23 %"
 
 
 @pytest.mark.parametrize("kind", ["noise", "private", "interval", "fit", "truth"])
@@ -333,11 +328,6 @@ def test_the_price_spread_comes_from_the_release(seen):
     spread = 100 * np.expm1(result.intervals.residual_sd[shown])
     np.testing.assert_allclose(table["spread of prices [%]"], spread.round(1))
     assert "Spread of prices" in page_text(app)
-
-
-def test_controls_share_the_maps_row():
-    """A container of its own for each of them takes half of the row, so that the layers break over lines."""
-    assert isinstance(settings.container(HERE), nullcontext)
 
 
 # ---- The directions of M on the map: what they are, what one hexagon moves along each, and a picture that moves.

@@ -145,17 +145,6 @@ def test_names_stay_at_line_ends():
     assert named.layout.showlegend is False
 
 
-def test_growth_charts_name_each_line_once():
-    x, figure = np.linspace(0.0, 90.0, 50), go.Figure()
-    plots.centile_lines(figure, x, {3: x, 50: x + 1, 97: x + 2}, plots.PRIVATE, "published")
-    *_, names = figure.data
-    assert [each.mode for each in figure.data if each.text is not None] == ["text"]
-    assert (list(names.text), list(names.x), list(names.y)) == (["3", "50", "97"], [90.0] * 3, [90.0, 91.0, 92.0])
-    finished = plots.finish(figure, 400)
-    assert finished.layout.xaxis.range == (0.0, 90.0)  # the names are beyond it
-    assert finished.layout.margin.r > plots.finish(go.Figure(), 400).layout.margin.r
-
-
 def test_lines_that_end_together_share_a_number():
     x, figure = np.linspace(0.0, 90.0, 50), go.Figure()
     ends = {3: 80.0, 15: 105.0, 50: 136.0, 85: 158.0, 97: 158.0}
@@ -169,19 +158,6 @@ def test_rows_are_named_above_them():
     assert [(note.text, note.y, note.x) for note in figure.layout.annotations] == [("a", "a", 0), ("b", "b", 0)]
     assert all(note.yshift > 0 for note in figure.layout.annotations)
     assert figure.layout.yaxis.showticklabels is False  # plotly hides marks of the other axis below names inside
-
-
-def test_missing_numbers_are_empty_cells():
-    def page():
-        import pandas as pd
-
-        from pages._ui.look import pictures
-
-        pictures.table(pd.DataFrame({"curve": [1.0, None], "input": [None, 0.5]}))
-
-    [drawn] = AppTest.from_function(page).run().dataframe
-    assert drawn.proto.HasField("placeholder")
-    assert drawn.proto.placeholder == ""
 
 
 def test_captions_replace_descriptions_on_screen():

@@ -19,7 +19,7 @@ from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.compute import View
 from pages._ui.explore import statistic as exploring
 from pages._ui.explore.statistic import ExampleDraw, Refit
-from pages._ui.look import offers, redrawn
+from pages._ui.look import offers, redrawn_maps
 from pages._ui.look.maps import boroughs
 from pages._ui.model import Design, Draw, usual
 
@@ -157,6 +157,6 @@ def test_panels_are_as_large_as_possible():
     widths = []
     for across in (900, 200):
         ax = Figure(figsize=(across / 72, across / 72), dpi=72).subplots()
-        redrawn.draw_map(table, layer, around, ax)
+        redrawn_maps.draw_map(table, layer, around, ax)
         widths.append(max(each.get_linewidths()[0] for each in ax.collections))
     assert widths[0] > 2 * widths[1]

@@ -33,11 +33,6 @@ def test_curves_and_bands_are_called_what_they_are(seen):
     assert bands == [*ours, "Bayes cloaking, 95 %"]
 
 
-def test_comparisons_with_true_data_need_the_overlay(seen):
-    app = seen("sparse_dp_gp", sparse_view="errors", overlay="false")
-    assert "switch “True data shown” on" in app.info[-1].value
-
-
 @pytest.mark.full
 def test_true_data_are_shown_as_differences(seen):
     app, published = seen("sparse_dp_gp"), seen("sparse_dp_gp", overlay="false")

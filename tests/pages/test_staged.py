@@ -63,13 +63,6 @@ def test_changing_the_model_keeps_the_numbers(result):
     assert computed.run(KUNG, Design(), replace(DRAW, seed=4)).released != result.released
 
 
-def test_curves_say_what_was_measured(seen):
-    said = page_text(seen("kung_curves", mechanism="bayes", overlay="false"))
-    assert "of the published one, in 95 of 100 cases" in said
-    assert "24 Gaussian processes made from bounds and box" in said
-    assert "noisy weighted sums of the outputs, in 6 stages" in said
-
-
 @pytest.mark.full
 def test_moving_the_lengthscale_spends_nothing_of_it(open_page):
     app = open_page("london_noise_map", mechanism="bayes")

@@ -214,13 +214,6 @@ def test_the_brief_is_one_complete_file(start):
     assert f"</svg></div><p>{brief.errors_caption(replace(held, interpolated=(0.1,)))}</p>" in guessed.replace("\n", "")
 
 
-def test_without_the_overlay_no_error_is_shown(start):
-    app = start(overlay="false")
-    assert not app.exception
-    assert "Recommended" not in page_text(app)
-    assert not [name for table in app.dataframe for name in table.value if "not private" in name]
-
-
 def test_three_doors_and_the_rest_behind_one(start):
     app = start(**BY_BINS)
     assert [each.value for each in app.header][:3] == ["Teach", "Decide", "Publish"]

@@ -67,16 +67,6 @@ def test_each_link_opens_its_step(seen, number):
         assert found.get(label) == there
 
 
-@pytest.mark.full
-def test_leaving_removes_only_the_tour(open_page):
-    app = open_step(open_page, 3).button(key="tour_leave").click().run()
-    assert "tour" not in app.query_params
-    assert app.query_params["epsilon"] == "0.5"
-    assert "Guided tour" not in banner(app)
-    app.switch_page("../compare.py").run()
-    assert "Guided tour" not in banner(app)
-
-
 def test_pages_off_the_tour_lead_back(open_page):
     app = open_page("sparse_dp_gp", tour="3")
     assert "This page is off the tour. The question was: **What does twice the ε buy?**" in banner(app)

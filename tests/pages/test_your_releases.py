@@ -186,12 +186,6 @@ def test_unmade_releases_are_not_offered(open_page, monkeypatch):
     assert "forgotten" not in captions(app)
 
 
-def test_the_rest_exceeds_the_simple_difference(open_page):
-    app = press(declared(open_page, total=3.0), "Make release 1")
-    [left] = [each for each in app.metric if each.label == "Left"]
-    assert (left.value, left.delta) == ("ε = 2.73", "noises add in squares")
-
-
 # ---- The ledger of an own table: it outlives pages and browsers, and nothing begins it anew in silence.
 
 

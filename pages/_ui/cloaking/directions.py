@@ -18,7 +18,7 @@ from dpgp_core.linalg import dense_of
 from pages._ui.cloaking import cells, computed, variants, words
 from pages._ui.cloaking.figures import DRAWS
 from pages._ui.cloaking.results import Result
-from pages._ui.look import layout, pictures, redrawn, settings, text
+from pages._ui.look import layout, pictures, redrawn_maps, settings, text
 from pages._ui.look import maps as look_maps
 from pages._ui.look.about import About, of_inputs
 from pages._ui.look.controls import HERE, Switch
@@ -227,7 +227,7 @@ def maps(directions: Directions, result: Result) -> Iterator[tuple[Panel, pd.Dat
     for at, (shape, share, most) in enumerate(each, 1):
         rows = labels.assign(**{_MOVE: np.exp(shape).round(4)})
         said = f"Changing {unit} changes others by at most {text.factor_of(float(most))}."
-        panel = redrawn.map_panel(rows, layer, around, f"{at}: {text.percent(float(share))}", said)
+        panel = redrawn_maps.map_panel(rows, layer, around, f"{at}: {text.percent(float(share))}", said)
         yield panel, rows.assign(direction=at)
 
 
@@ -243,7 +243,7 @@ def show_maps(ours: Result) -> None:
         result = computed.run(ours.model, Design("cloaking"), ours.draw)
         st.caption("Bayes cloaking has no single noise matrix; this shows plain cloaking.")
     directions = directions_of(result)
-    below, alt = partial(redrawn.draw_scale, scale_of(directions.shapes), False), alt_text(directions, result)
+    below, alt = partial(redrawn_maps.draw_scale, scale_of(directions.shapes), False), alt_text(directions, result)
     panels, rows = zip(*maps(directions, result), strict=True)
     about, of = _about(result, alt), result.settings
     pictures.panels(panels, below, "directions", alt, pd.concat(rows), about, caption="", of=of, are_maps=True)

@@ -16,7 +16,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.figures.export import Panel
 from pages._ui.cloaking import cells, computed, results
 from pages._ui.cloaking.results import Result
-from pages._ui.look import maps, pictures, redrawn, settings, text
+from pages._ui.look import maps, pictures, redrawn_maps, settings, text
 from pages._ui.look.controls import HERE, Range
 from pages._ui.look.plots import RISK
 from pages._ui.look.tables import NOT_PRIVATE
@@ -123,7 +123,7 @@ def _draw(
     named = (column, f"{column}, price changed ({NOT_PRIVATE})", f"{column}, other noise")
     numbers = table[["cell", "borough"]].assign(**dict(zip(named, prices, strict=True)))
     alt = f"Published prices: {'; '.join(f'{panel.title}, {panel.caption}' for panel in panels)}."
-    below = partial(redrawn.draw_scale, layer, any(layer.unsure(each).any() for each in tables))
+    below = partial(redrawn_maps.draw_scale, layer, any(layer.unsure(each).any() for each in tables))
     assert result.intervals.noise is not None
     caption = _SWALLOWED if result.intervals.noise[moved.row] > moved.moves[moved.row] else _VISIBLE
     of = (result.settings, other.settings, picked, price)
@@ -131,5 +131,5 @@ def _draw(
 
 
 def _draw_map(table: pd.DataFrame, layer: maps.Layer, around: maps.Boroughs, picked: str, ax: Axes) -> None:
-    redrawn.draw_map(table, layer, around, ax, named=False)
+    redrawn_maps.draw_map(table, layer, around, ax, named=False)
     ax.fill(*maps.mercator(maps.rings([picked])[0]).T, fill=False, edgecolor=RISK, linewidth=2)

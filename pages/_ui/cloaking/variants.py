@@ -20,7 +20,7 @@ from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
 from pages._ui.cloaking.results import LEVEL, Result
 from pages._ui.cloaking.words import at_records
-from pages._ui.look import layout, pictures, pin, redrawn, settings, text
+from pages._ui.look import layout, pictures, pin, redrawn, redrawn_maps, settings, text
 from pages._ui.look import maps as look_maps
 from pages._ui.look.controls import HERE, Menu, Switch, menu
 from pages._ui.look.maps import Layer
@@ -129,11 +129,11 @@ def maps(ours: Result, kind: str, overlay: bool) -> None:
         return
     layer = cells.layer_of(kind, *tables)
     three: list[Side] = [
-        (result, redrawn.map_panel(table, layer, around, title, f"{words.within(result)}."), table)
+        (result, redrawn_maps.map_panel(table, layer, around, title, f"{words.within(result)}."), table)
         for (title, result), table in zip(found, tables, strict=True)
     ]
     alt = f"{layer.title} at three settings, in the same colours."
-    below = partial(redrawn.draw_scale, layer, any(layer.unsure(table).any() for table in tables))
+    below = partial(redrawn_maps.draw_scale, layer, any(layer.unsure(table).any() for table in tables))
     _show("three_maps", three, below, alt, layer.private, of=kind)
 
 

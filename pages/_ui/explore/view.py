@@ -13,7 +13,7 @@ from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.reading import Difference
 from dpgp_core.figures.ticks import dates_of
-from dpgp_core.measurement.statistics import Released, Statistics
+from dpgp_core.measurement.statistics import Statistics
 from dpgp_core.release import CENTILES
 from dpgp_core.table import Column
 from pages._ui.explore import figures, statistic
@@ -34,7 +34,6 @@ TITLE = "What else can you ask of a release?"
 POST_PROCESSING = (
     "Nothing that is computed from released numbers costs more privacy (post-processing). No person is looked at again."
 )
-BAND_NOTE = "It is the range of all models together. The range of one lengthscale alone would be too narrow."
 _CENTILES = (
     "3 in 100 people lie below the lowest line, half below the middle one, 97 in 100 below the highest. How far people "
     "are apart was measured with noise too."
@@ -44,8 +43,6 @@ _DIFFERENCE = (
     "probability, privacy noise included. Uncertainty that both groups share cancels."
 )
 _NO_CENTILES = "This release does not say how much people differ, so the curve is shown."
-_MEDIAN = 50
-_MAP = "Predicted from the released numbers; the table has ranges."
 _HATCHED = (
     "Hatched: not known there. The 95 % range is wider than a quarter of the public range, and than all differences on "
     "the map."
@@ -110,148 +107,22 @@ def caption(chosen: Chosen) -> str:
 
 
 def description(chosen: Chosen) -> str:
-    """Return the description of the picture for screen readers, with its values and trend."""
+    """Return what the picture shows, for screen readers; ``pictured`` adds its values."""
     view = chosen.view
     if view.pair is not None:
-        return f"{_DIFFERENCE.format(level=100 * view.level)} {_difference_in_words(chosen)}"
-    if len(chosen.statistics.numbers) > 1:
-        return _over_two(chosen)
-    values = _in_words(chosen)
-    if view.threshold is not None:
-        level = _with_unit(view.threshold, chosen)
-        return f"Probability that the curve is above {level}, if one of the models is right. {values}"
-    if view.centiles:
-        return f"{_CENTILES if chosen.read.knows_people else _NO_CENTILES} {values}"
-    subject = {"function": "The curve", "outputs": "One more person"}[view.of]
-    return (
-        f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right. "
-        f"{values} {BAND_NOTE}{misfit(chosen)}"
-    )
+        return _DIFFERENCE.format(level=100 * view.level)
+    if len(chosen.statistics.numbers) == 1:
+        return f"{_CENTILES}{misfit(chosen)}" if view.centiles and chosen.read.knows_people else caption(chosen)
+    return f"{caption(chosen)} {_HATCHED}" if figures.uninformative(chosen.read, view).any() else caption(chosen)
 
 
 def _with_unit(level: float, chosen: Chosen) -> str:
     return f"{number(level, 4)} {plain(chosen.statistics.y_unit)}".strip()
 
 
-def _in_words(chosen: Chosen) -> str:
-    """Return for every group that is drawn along one input the values at its beginning, after a third, and at its
-    end.
-    """
-    groups, group = chosen.read.groups, chosen.view.group
-    return " ".join(_of_group(chosen, at) for at in (range(len(groups)) if group is None else [group]))
-
-
-def _of_group(chosen: Chosen, at: int) -> str:
-    statistics, view = chosen.statistics, chosen.view
-    read, name = chosen.read.of_group(at), chosen.read.groups[at]
-    [column] = figures.numbers_of(statistics)
-    x, be = read.X_test[:, column], f"{plain(name)}:" if name else "It is"
-    if view.threshold is not None:
-        return f"{be} {_at_three(statistics, x, read.percent_above(view.threshold), '%')}."
-    unit = plain(statistics.y_unit)
-    if view.centiles and read.knows_people:
-        low_line, high_line = read.centile(CENTILES[0]), read.centile(CENTILES[-1])
-        middle = _at_three(statistics, x, read.centile(_MEDIAN), unit)
-        group = f", {plain(name)}" if name else ""
-        return (
-            f"Middle line{group}: {middle}; outermost lines {_width_range(statistics, x, high_line - low_line)} apart."
-        )
-    low_end, high_end = read.interval(view.level, view.of)
-    return (
-        f"{be} {_at_three(statistics, x, read.curve(view.lengthscale, view.noise), unit)}; its range is "
-        f"± {_width_range(statistics, x, (high_end - low_end) / 2)}."
-    )
-
-
-def _at_three(statistics: Released, x: FloatArray, values: FloatArray, unit: str) -> str:
-    """Return a sequence of values in words: first, after a third, last."""
-    first, middle, last = (
-        f"{_written(values[at], values)} at {_position(statistics, x[at])}" for at in (0, len(x) // 3, len(x) - 1)
-    )
-    return f"{first}, {middle} and {last} {f'[{unit}]' if unit else ''}".strip()
-
-
-def _width_range(statistics: Released, x: FloatArray, widths: FloatArray) -> str:
-    """Return where a width is smallest and largest."""
-    least, most = int(widths.argmin()), int(widths.argmax())
-    return (
-        f"{number(float(widths[least]))} at {_position(statistics, x[least])} and {number(float(widths[most]))} at "
-        f"{_position(statistics, x[most])}"
-    )
-
-
-def _written(value: float, among: FloatArray) -> str:
-    """Return a value with as many digits as distinguish the values."""
-    spread = float(np.ptp(among)) or abs(float(value)) or 1.0
-    return number(float(np.round(value, 1 - int(np.floor(np.log10(spread))))), 4)
-
-
-def _position(statistics: Released, value: float) -> str:
-    """Return a value of the input along which the view is drawn; a date if it is one."""
-    unit = statistics.numbers[0].unit
-    dates = dates_of(unit)
-    if dates is None:
-        return f"{number(float(value), 3)} {plain(unit)}".strip()
-    try:
-        return dates.text(float(value))
-    except (OverflowError, ValueError):  # a file may contain anything; this day is in no calendar
-        return f"{number(float(value), 3)} {plain(unit)}"
-
-
-def _difference_in_words(chosen: Chosen) -> str:
-    statistics, compared = chosen.statistics, _difference(chosen)
-    [column] = figures.numbers_of(statistics)
-    x, (low, high) = compared.X[:, column], compared.interval(chosen.view.level)
-    values = _at_three(statistics, x, compared.mean, plain(statistics.y_unit))
-    return f"It is {values}; its range is ± {_width_range(statistics, x, (high - low) / 2)}."
-
-
 def misfit(chosen: Chosen) -> str:
     """Return how the released numbers contradict the models that read them; "" if they fit."""
     return "".join(f" {fit}" for fit in chosen.read.mixture.fit if not fit.fits)
-
-
-def _over_two(chosen: Chosen) -> str:
-    """Return the caption of a map, which has no band."""
-    if chosen.view.threshold is not None:
-        level = _with_unit(chosen.view.threshold, chosen)
-        kind = f"Probability of being above {level}, if one of the models is right."
-    elif chosen.view.centiles:
-        kind = "97 in 100 people lie below the value shown." if chosen.read.knows_people else _NO_CENTILES
-    else:
-        kind = _MAP
-    hatched = f" {_HATCHED}" if figures.uninformative(chosen.read, chosen.view).any() else ""
-    return f"{kind} {_ends(chosen)}{hatched}{misfit(chosen)}"
-
-
-def _ends(chosen: Chosen) -> str:
-    """Return where a map has its smallest and largest values, among its informative points."""
-    statistics, view = chosen.statistics, chosen.view
-    read = chosen.read if len(chosen.read.groups) == 1 else chosen.read.of_group(view.group or 0)
-    values, _ = figures.values_of(statistics, read, view)
-    informative = np.flatnonzero(~figures.uninformative(read, view))
-    if not len(informative):
-        return "Nothing on it is known."
-    columns, unit = figures.numbers_of(statistics)[:2], "%" if view.threshold is not None else plain(statistics.y_unit)
-    ends = informative[values[informative].argmin()], informative[values[informative].argmax()]
-    least, most = (
-        f"{number(float(values[at]), 3)} {unit}".strip()
-        + " at "
-        + " and ".join(f"{plain(statistics.x_names[c])} {number(float(read.X_test[at, c]), 3)}" for c in columns)
-        for at in ends
-    )
-    return f"It is least, {least}, and most, {most}."
-
-
-def lengthscale_alt(chosen: Chosen) -> str:
-    """Return how probable the most probable lengthscales are."""
-    shares, (lengths, unit) = chosen.read.lengthscale_probabilities, candidates(chosen.statistics)
-    first, second = np.argsort(-shares)[:2]
-    return (
-        "How probable each lengthscale is after the release; before, all were equally probable. "
-        f"{plain(f'{lengths[first]} {unit}')} has {percent(float(shares[first]))}, "
-        f"{plain(f'{lengths[second]} {unit}')} {percent(float(shares[second]))}."
-    )
 
 
 def table(chosen: Chosen) -> pd.DataFrame:
@@ -336,16 +207,20 @@ def pictured(chosen: Chosen) -> pd.DataFrame:
     """Draw the picture of the view; return its numbers, for two groups those of their difference."""
     drawn = _drawn(chosen)
     numbers = table(chosen) if chosen.view.pair is None else tables.of_figure(drawn)
-    _chart(chosen, drawn, "explored", description(chosen), numbers, caption(chosen))
+    _chart(chosen, drawn, "explored", f"{description(chosen)} {tables.in_words(drawn)}", numbers, caption(chosen))
     return numbers
 
 
 def lengthscales_pictured(chosen: Chosen) -> None:
     """Draw how probable each lengthscale is, as bars and as a table."""
     drawn = lengthscales(chosen.statistics, chosen.read, chosen.view.lengthscale)
-    numbers = tables.of_figure(drawn)
-    seen = "How probable each lengthscale is after the release; before, all were equally probable."
-    _chart(chosen, drawn, "explored_lengthscales", lengthscale_alt(chosen), numbers, seen)
+    numbers, shares = tables.of_figure(drawn), chosen.read.lengthscale_probabilities
+    at, seen = (
+        int(shares.argmax()),
+        "How probable each lengthscale is after the release; before, all were equally probable.",
+    )
+    likely = f"{figures.length_at(chosen.statistics, at)} has {percent(float(shares[at]))}"
+    _chart(chosen, drawn, "explored_lengthscales", f"{seen} {likely}.", numbers, seen)
     layout.table(numbers, "explored_likely")
 
 

@@ -21,7 +21,7 @@ from dpgp_core.figures import export
 from dpgp_core.figures.export import SHAPES, Draw, Drawing, Kind, Panel, Shape
 from pages._ui import session
 from pages._ui.look import about as words
-from pages._ui.look import maps, plots, redrawn, settings, tables
+from pages._ui.look import maps, plots, redrawn, redrawn_maps, settings, tables
 from pages._ui.look.about import About
 from pages._ui.look.controls import HERE, Search
 from pages._ui.look.maps import Layer
@@ -324,7 +324,7 @@ def hexagon_map(
             st.html(maps.legend(layer, hatched=bool(layer.unsure(cells).any())))
 
     def drawn() -> Drawn:
-        return Drawn(redrawn.of_map(cells[layer.columns], layer, around), alt, about if layer.private else None)
+        return Drawn(redrawn_maps.of_map(cells[layer.columns], layer, around), alt, about if layer.private else None)
 
     _caption(key, alt if caption is None else caption, lambda: cells, drawn)
 
@@ -360,14 +360,14 @@ def moving_map(
             f'<div class="moving {key}" role="img" aria-label="Map of London, moving: {layer.title.lower()}"></div>'
         )
         st.html(maps.legend(layer, hatched=False))
-    _caption(key, alt, lambda: first, lambda: Drawn(redrawn.of_map(first, layer, around), alt, about))
+    _caption(key, alt, lambda: first, lambda: Drawn(redrawn_maps.of_map(first, layer, around), alt, about))
 
 
 def _strip(
     cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: maps.Boroughs, key: str, of: Hashable
 ) -> bytes:
     """Return the frames as one bitmap, which the last two arguments determine."""
-    return redrawn.strip(cells, layer, frames, around, *_FRAME)
+    return redrawn_maps.strip(cells, layer, frames, around, *_FRAME)
 
 
 def _frames_style(key: str, strip: bytes, count: int, seconds: float) -> str:

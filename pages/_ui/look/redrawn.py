@@ -1,4 +1,4 @@
-"""Draw plotly figures and maps of the pages again with matplotlib, for export figures."""
+"""Draw plotly figures of the pages again with matplotlib, for export figures."""
 
 from __future__ import annotations
 
@@ -9,22 +9,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.figures.drawing import (
-    draw_cells,
     draw_colour_bar,
     keep_apart,
-    root_of,
     write_at_end,
     write_legend,
 )
-from dpgp_core.figures.export import Drawing, Panel, bitmap, drawing
+from dpgp_core.figures.export import Drawing, drawing
 from dpgp_core.figures.ticks import Mark, marks
-from pages._ui.look.maps import HATCH, UNSURE, Boroughs, Layer, mark_text, mercator, rings
 from pages._ui.look.plots import COLOURS, LINE_NAME, ROW_NAME, ends_of
 from pages._ui.look.tables import bars_of, interval_of, plain, values_of
 
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
 _AXIS = "#666666"
 _AIR = 0.05  # share of an axis that is free at its ends, as in plotly
 _SCALE = 1.3  # size of strokes and markers relative to those on the screen
-_PILED = ("stack", "relative")  # modes in which bars are stacked or overlap
 _MARKERS = {"diamond": "D", "triangle-up": "^", "x": "x", "square": "s"}
 _DASHES: dict[str, Any] = {
     "dot": (0, (1, 2)),
@@ -42,7 +37,7 @@ _DASHES: dict[str, Any] = {
     "dashdot": (0, (6, 3, 1.5, 3)),
     "longdash": (0, (10, 4)),
 }
-_STEPS = 64  # steps of a colour scale
+STEPS = 64  # steps of a colour scale
 
 
 def of_figure(figure: go.Figure, *, named: bool = True) -> Drawing:
@@ -193,7 +188,7 @@ def _along(trace: Any, along: str, figure: go.Figure) -> np.ndarray:
         middles, heights = bars_of(trace)
         if along == "x":
             return middles
-        if figure.layout.barmode in _PILED:
+        if figure.layout.barmode == "relative":
             heights = np.sum([values_of(each.y) for each in figure.data if each.type == "bar"], axis=0)
         return np.append(heights, 0.0)
     values = np.array([]) if trace[along] is None else values_of(trace[along])
@@ -205,16 +200,16 @@ def _scatter(ax: Axes, trace: Any, x: _Scale, y: _Scale, colour: str, before: An
     """Draw an area, a line, intervals, markers and words; ``before``: the trace to which it may fill."""
     across, up, mode = x.at(values_of(trace.x)), y.at(values_of(trace.y)), trace.mode or "lines"
     if trace.fill == "toself":
-        ax.fill(across, up, color=_rgba(trace.fillcolor), linewidth=0)
+        ax.fill(across, up, color=rgba(trace.fillcolor), linewidth=0)
     elif trace.fill == "tonexty" and before is not None:
         other = x.at(values_of(before.x)), y.at(values_of(before.y))
         ends = [np.concatenate([there, here[::-1]]) for there, here in zip(other, (across, up), strict=True)]
-        ax.fill(*ends, color=_rgba(trace.fillcolor), linewidth=0)
+        ax.fill(*ends, color=rgba(trace.fillcolor), linewidth=0)
     if "lines" in mode and trace.fill != "toself":
         width = _SCALE * (trace.line.width or 2)
-        ax.plot(across, up, color=_rgba(colour), linewidth=width, linestyle=_dash(trace.line.dash))
+        ax.plot(across, up, color=rgba(colour), linewidth=width, linestyle=_dash(trace.line.dash))
     if trace.error_y.array is not None:
-        ax.vlines(across, *interval_of(trace), color=_rgba(colour), linewidth=1.6)
+        ax.vlines(across, *interval_of(trace), color=rgba(colour), linewidth=1.6)
     if "markers" in mode and (trace.marker.opacity is None or trace.marker.opacity > 0.05):
         _markers(ax, trace, across, up, colour)
     if "text" in mode and trace.text is not None:
@@ -230,10 +225,10 @@ def _markers(ax: Axes, trace: Any, across: FloatArray, up: FloatArray, colour: s
     look["clip_on"] = trace.cliponaxis is not False
     if isinstance(marker.color, tuple | list | np.ndarray) or np.ndim(size) > 0:
         sizes = (_SCALE * np.asarray(size, float)) ** 2
-        paint = [_rgba(each) for each in np.broadcast_to(colour if marker.color is None else marker.color, len(across))]
+        paint = [rgba(each) for each in np.broadcast_to(colour if marker.color is None else marker.color, len(across))]
         ax.scatter(across, up, s=sizes, c=paint, linewidths=0, zorder=2, **look)
         return
-    paint_of_all = _rgba(marker.color or colour)
+    paint_of_all = rgba(marker.color or colour)
     look |= {"markersize": _SCALE * size, "markeredgecolor": paint_of_all, "markeredgewidth": 1.5}
     look["markerfacecolor"] = "none" if "open" in symbol else paint_of_all
     ax.plot(across, up, linestyle="none", **look)
@@ -251,9 +246,9 @@ def _bars(ax: Axes, trace: Any, x: _Scale, figure: go.Figure, colour: str, piled
         width = trace.width if trace.type == "bar" and trace.width is not None else width * apart
     starts, width = at - width / 2 + number * width / count, width / count
     several = trace.marker.color if isinstance(trace.marker.color, (tuple, list)) else [colour] * len(at)
-    bottom = [piled.get(str(name), 0.0) if figure.layout.barmode in _PILED else 0.0 for name in places]
+    bottom = [piled.get(str(name), 0.0) if figure.layout.barmode == "relative" else 0.0 for name in places]
     piled |= {str(name): base + height for name, base, height in zip(places, bottom, heights, strict=True)}
-    look: dict[str, Any] = {"align": "edge", "color": [_rgba(each) for each in several], "alpha": trace.opacity}
+    look: dict[str, Any] = {"align": "edge", "color": [rgba(each) for each in several], "alpha": trace.opacity}
     least = 1.5 / ax.bbox.width * abs(x.high - x.low)  # so that thin bars are seen
     ax.bar(starts, heights, max(width, least), bottom=bottom, linewidth=0, **look)
     if trace.text is not None:
@@ -291,7 +286,7 @@ def _heat(ax: Axes, trace: Any, x: _Scale, y: _Scale) -> None:
                     float(middles[0][column]), float(middles[1][row]), str(words), ha="center", va="center", color=ink
                 )
     if trace.showscale is not False:
-        scale = ListedColormap(_sampled(trace.colorscale, np.linspace(0, 1, _STEPS)))
+        scale = ListedColormap(_sampled(trace.colorscale, np.linspace(0, 1, STEPS)))
         title = plain(trace.colorbar.title.text or "")
         draw_colour_bar(ax, ScalarMappable(norm, scale), title, marks(*ends))
 
@@ -307,7 +302,7 @@ def _edges(at: FloatArray) -> FloatArray:
 def _sampled(scale: Any, shares: FloatArray) -> FloatArray:
     """Return the colours (n, 4) of a scale at shares of it; steps stay steps, and what fades still does."""
     at, colours = zip(*scale, strict=True)
-    channels = np.array([_rgba(colour) for colour in colours]).T
+    channels = np.array([rgba(colour) for colour in colours]).T
     return np.column_stack([np.interp(shares, at, channel) for channel in channels])
 
 
@@ -315,7 +310,7 @@ def _shape(ax: Axes, shape: Any, x: _Scale, y: _Scale) -> None:
     """Draw a line, a rectangle, or the straight lines of a path."""
     from matplotlib.collections import LineCollection
 
-    colour, width = _rgba(shape.line.color or _AXIS), _SCALE * (shape.line.width or 2)
+    colour, width = rgba(shape.line.color or _AXIS), _SCALE * (shape.line.width or 2)
     look: dict[str, Any] = {"colors": [colour], "linewidths": width, "linestyles": [_dash(shape.line.dash)]}
     look["zorder"] = 1.5 if shape.layer == "below" else 2.5
     if shape.type == "path":
@@ -362,7 +357,7 @@ def _handles(traces: Sequence[Any], *, only_bands: bool = False) -> dict[str, An
             continue
         if trace.showlegend is False or (is_alone and trace.showlegend is None):  # as plotly has it
             continue
-        colour = _rgba(trace.fillcolor if is_band else _colour_of(trace, at))
+        colour = rgba(trace.fillcolor if is_band else _colour_of(trace, at))
         if is_band or trace.type != "scatter":
             sample: Any = Patch(color=colour, linewidth=0)
         elif (trace.mode or "lines") == "markers":
@@ -382,7 +377,7 @@ def _colour_of(trace: Any, at: int) -> str:
     return next((colour for colour in own if isinstance(colour, str)), COLOURS[at % len(COLOURS)])
 
 
-def _rgba(colour: str) -> tuple[float, float, float, float]:
+def rgba(colour: str) -> tuple[float, float, float, float]:
     """Return red, green, blue and opacity from 0 to 1 of a colour as plotly writes it."""
     if colour.startswith("#"):
         channels = [*map(float, hex_to_rgb(colour)), 1.0]
@@ -397,104 +392,3 @@ def _dash(dash: str | None) -> Any:
     if dash in _DASHES:
         return _DASHES[dash]
     return 0, tuple(float(each.removesuffix("px")) / 2 for each in dash.split(","))
-
-
-# maps of hexagons
-
-
-def of_map(cells: pd.DataFrame, layer: Layer, around: Boroughs | None) -> Drawing:
-    """Return the drawing of hexagons coloured by one column, with names of boroughs and the legend below them."""
-
-    def draw_all(ax: Axes) -> None:
-        draw_map(cells, layer, around, ax)
-        below = ax.inset_axes((0.0, -0.13, 1.0, 0.1))
-        draw_scale(layer, bool(layer.unsure(cells).any()), below)
-
-    return drawing(draw_all, is_tall=True)
-
-
-def map_panel(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, title: str, caption: str) -> Panel:
-    """Return a map without legend and names, as one of several."""
-    return Panel(draw=partial(draw_map, cells, layer, around, named=False), title=title, caption=caption)
-
-
-def draw_map(cells: pd.DataFrame, layer: Layer, around: Boroughs | None, ax: Axes, *, named: bool = True) -> None:
-    """Draw the hexagons alone; those with useless values are grey and hatched."""
-    unsure = layer.unsure(cells)
-    colours = _colours(layer, cells[layer.column].to_numpy(float))
-    colours[unsure] = np.array(UNSURE) / 255
-    borders = [] if around is None else [mercator(np.array(each["path"])) for each in around.outlines]
-    names = [] if around is None or not named else [(str(row["name"]), *_point(row["at"])) for row in around.names]
-    outlines = [mercator(ring) for ring in rings(cells["cell"])]
-    hatching = "#" + "".join(f"{channel:02x}" for channel in HATCH[:3])
-    draw_cells(ax, outlines, colours, hatched=unsure, hatching=hatching, borders=borders, names=names)
-
-
-def _point(degrees: Any) -> tuple[float, float]:
-    [(x, y)] = mercator(np.array([degrees], float))
-    return float(x), float(y)
-
-
-def _colours(layer: Layer, values: FloatArray) -> FloatArray:
-    """Return the colours of values (n,) from 0 to 1 (n, 4)."""
-    return np.array(layer.colours(values), float) / 255
-
-
-def draw_scale(layer: Layer, hatches: bool, ax: Axes) -> None:
-    """Draw the legend of a layer as a strip: its colours, marks and unit; hatching only where a map has some."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import ListedColormap, Normalize
-    from matplotlib.patches import Patch
-
-    ax.axis("off")
-    handles = dict[str, Any]()
-    if layer.names:
-        handles = {name: Patch(color=colour) for colour, name in zip(layer.scale, layer.names, strict=True)}
-    else:
-        colours = ListedColormap([_rgba(each) for each in layer.ramp(_STEPS)])
-        last = len(layer.marks) - 1
-        bar = root_of(ax).colorbar(
-            ScalarMappable(Normalize(0, 1), colours), cax=ax.inset_axes((0, 0.42, 1, 0.18)), orientation="horizontal"
-        )
-        bar.outline.set_visible(False)
-        bar.set_ticks([at / last for at in range(last + 1)], labels=[mark_text(value, layer) for value in layer.marks])
-        ax.text(0, 0.72, f"{layer.title} [{layer.unit}]", va="bottom", transform=ax.transAxes)
-    if layer.hides is not None and hatches:
-        shade, edge = (
-            _rgba(f"rgba({red},{green},{blue},{cover / 255})") for red, green, blue, cover in (UNSURE, HATCH)
-        )
-        handles[layer.hides.meaning] = Patch(facecolor=shade, edgecolor=edge, hatch="////", linewidth=0)
-    if handles:
-        legend = ax.legend(
-            list(handles.values()), list(handles), loc="upper left", bbox_to_anchor=(0, -0.05), frameon=False
-        )
-        legend.set_in_layout(True)
-
-
-def strip(cells: pd.DataFrame, layer: Layer, frames: FloatArray, around: Boroughs, width: int, height: int) -> bytes:
-    """Return frames below each other as PNG, each of the same size in px: the hexagons coloured by values.
-
-    Args:
-        cells: a row for each hexagon.
-        layer: how values are coloured.
-        frames: values (frames, hexagons).
-        around: the boroughs.
-        width: of a frame.
-        height: of a frame.
-    """
-    outlines = [mercator(ring) for ring in rings(cells["cell"])]
-    borders = [mercator(np.array(each["path"])) for each in around.outlines]
-    points = np.vstack(outlines)
-    (west, south), (east, north) = points.min(axis=0), points.max(axis=0)
-    scale = max((east - west) / width, (north - south) / height)  # of the map over px
-    tall, middle = scale * height, ((west + east) / 2, (south + north) / 2)
-    down = [np.array([0.0, -tall * number]) for number in range(len(frames))]
-
-    def draw_all(ax: Axes) -> None:
-        colours = np.concatenate([_colours(layer, values) for values in frames])
-        shifted = ([ring + shift for shift in down for ring in part] for part in (outlines, borders))
-        draw_cells(ax, next(shifted), colours, borders=next(shifted))
-        ax.set_xlim(middle[0] - scale * width / 2, middle[0] + scale * width / 2)
-        ax.set_ylim(middle[1] - tall * (len(frames) - 0.5), middle[1] + tall / 2)
-
-    return bitmap(drawing(draw_all), width, height * len(frames))

@@ -7,13 +7,15 @@ import html
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial, reduce
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
+
+from pages._ui.look.text import number
 
 DIGITS = 3  # on screen
 _DIGITS = 6
@@ -183,6 +185,41 @@ def bars_of(trace: Any) -> tuple[np.ndarray, np.ndarray]:
     counts, edges = np.histogram(values, count, (bins.start, bins.start + count * bins.size))
     share = 100 / max(1, len(values)) if trace.histnorm == "percent" else 1.0
     return (edges[:-1] + edges[1:]) / 2, counts * share
+
+
+def in_words(figure: go.Figure) -> str:
+    """Return the values of a figure for screen readers, in one sentence."""
+    axis = figure.layout.xaxis
+
+    def place(x: Any) -> str:
+        if axis.ticktext is None:
+            return number(float(x), 3)
+        return f"about {axis.ticktext[int(np.abs(np.array(axis.tickvals, float) - x).argmin())]}"
+
+    said = [words for trace in figure.data if (words := _trace_in_words(trace, place))]
+    return f"{'; '.join(said)}." if said else ""
+
+
+def _trace_in_words(trace: Any, place: Callable[[Any], str]) -> str:
+    """Return a line with a name at its beginning, after a third and at its end; the least and largest half-width of a
+    band; and the least and largest value of a map.
+    """
+    name = plain(trace.name or "")
+    if trace.type == "heatmap":
+        z = values_of(trace.z).astype(float)
+        ends = (np.nanargmin(z), np.nanargmax(z)) if np.isfinite(z).any() else ()
+        at = [np.unravel_index(end, z.shape) for end in ends]
+        return ", ".join(f"{number(z[i, j], 3)} at {place(trace.x[j])} and {number(trace.y[i], 3)}" for i, j in at)
+    if trace.type != "scatter" or not name or (trace.showlegend is False and not trace.fill):
+        return ""
+    if trace.fill == "toself":
+        (_, x, low), (_, _, high) = _lines(trace)
+        half = (high - low) / 2
+        return f"{name}: " + ", ".join(
+            f"± {number(half[at], 3)} at {place(x[at])}" for at in (half.argmin(), half.argmax())
+        )
+    x, y = values_of(trace.x), values_of(trace.y)
+    return f"{name}: " + ", ".join(f"{number(y[at], 3)} at {place(x[at])}" for at in (0, len(x) // 3, -1))
 
 
 def _heat(trace: Any, x_title: str, y_title: str, true_data: bool) -> pd.DataFrame:

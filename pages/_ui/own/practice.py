@@ -94,16 +94,16 @@ def _by_age(y: str, y_unit: str, unit: str, **bounds: float) -> dict[str, Any]:
     }
 
 
-VISITS, FIRST, DAYS = "simulated_daily_visits.csv", date(2010, 1, 1), 5_000
+_FIRST, _DAYS = date(2010, 1, 1), 5_000
 
 
 def _daily_visits() -> bytes:
     """Return a column ``day`` of ISO dates and ``visits``, counts with a trend and a season; the same on every
     machine.
     """
-    rng, t = np.random.default_rng(4), np.arange(float(DAYS))
+    rng, t = np.random.default_rng(4), np.arange(float(_DAYS))
     rate = 20 + 3 * np.sin(t / 900) + 8 * np.cos(2 * np.pi * (t - 20) / YEAR)  # largest in late January
-    rows = (f"{FIRST + timedelta(days=day)},{count}\n" for day, count in enumerate(rng.poisson(rate)))
+    rows = (f"{_FIRST + timedelta(days=day)},{count}\n" for day, count in enumerate(rng.poisson(rate)))
     return ("day,visits\n" + "".join(rows)).encode()
 
 
@@ -117,8 +117,8 @@ _BY_DAY = {
     "x": ["day"],
     "holds_day": "dates, as 2024-03-31 (year-month-day)",
     "period_day": "year",
-    "from_day_day": FIRST,
-    "to_day_day": FIRST + timedelta(days=DAYS - 1),
+    "from_day_day": _FIRST,
+    "to_day_day": _FIRST + timedelta(days=_DAYS - 1),
     "grid_day": 250,
     "epsilon": 1.0,
     "delta": 1e-5,
@@ -164,7 +164,7 @@ TABLES = (
         | {"x": ["age_years", "sex"], "holds_sex": "groups", "levels_sex": "woman, man"},
         _wages_of_people,
     ),
-    Practice(VISITS, "Simulated daily visits", "count", _BY_DAY, _daily_visits),
+    Practice("simulated_daily_visits.csv", "Simulated daily visits", "count", _BY_DAY, _daily_visits),
 )
 
 
