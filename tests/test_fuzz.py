@@ -600,7 +600,7 @@ def explored(files: Mapping[str, bytes]) -> str:
         return "refused"
     found, refit = statistic.opened(files), Refit("EQ", 50)
     read = statistic.refit_over_box(found, refit)
-    for view in (View(1, None, 0.95, "outputs", None), View(None, 1, 0.5, "function", 0.5)):
+    for view in (View(1, 0.95, "outputs", None), View(None, 0.5, "function", 0.5)):
         chosen = Chosen(found, read, view, None, refit, 1)
         for part in ("answer", "metrics", "caption", "description", "explain"):
             getattr(explore_view, part)(chosen)

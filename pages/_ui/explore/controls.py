@@ -13,7 +13,7 @@ from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.measurement.statistics import Released
 from pages._ui import environment
 from pages._ui.explore import statistic
-from pages._ui.explore.posterior import NOISES, SHARES, Filtered
+from pages._ui.explore.posterior import SHARES, Filtered
 from pages._ui.explore.statistic import (
     EXPLORED,
     EXPLORED_FILES,
@@ -57,12 +57,6 @@ AVERAGED = menu("Lengthscale", "explore_model", {"average": "Average of all", "o
 OF: Menu[IntervalTarget] = menu(
     "Range for", "explore_of", {"function": "The curve", "outputs": "One more person"}, section=_READING
 )
-NOISE: Menu[str] = menu(
-    "Spread of people",
-    "explore_noise",
-    {"average": "Average of all"} | {f"n{each}": f"{each} % of half the range" for each in NOISES},
-    section=_READING,
-)
 _SHARE = Slider(
     "explore_share",
     "Lengthscale [% of the domain]",
@@ -98,7 +92,6 @@ class ExploreSettings(Settings):
     averaged: str = control(AVERAGED)
     share: float = control(_share)
     kernel: str = control(replace(offers.KERNEL, section=_READING))
-    noise: str = control(NOISE)
     points: int = control(_POINTS)
 
 
@@ -107,7 +100,7 @@ class View:
     """How a refit is shown.
 
     Attributes:
-        lengthscale, noise: indices of those with which the curve is drawn; None for the average over all.
+        lengthscale: index of the one with which the curve is drawn; None for the average over all.
         level: confidence level of the interval, in (0, 1).
         of: whether the interval is for the curve or for outputs.
         threshold: threshold in the output's unit; None for none.
@@ -117,7 +110,6 @@ class View:
     """
 
     lengthscale: int | None
-    noise: int | None
     level: float
     of: IntervalTarget
     threshold: float | None
@@ -182,7 +174,6 @@ def _view(
             threshold = _threshold(explored, example)
     return View(
         lengthscale=SHARES.index(sidebar.share) if sidebar.averaged == "one" else None,
-        noise=None if sidebar.noise == "average" else NOISES.index(int(sidebar.noise[1:])),
         level=level / 100,
         of=of,
         threshold=threshold,

@@ -66,7 +66,7 @@ def picture(statistics: Released, read: Filtered, view: View) -> go.Figure:
             low, high = part.interval(view.level, view.of)
             band(figure, x, low, high, colour, 0.15, f"{name}, {100 * view.level:g} %")
             figure.data[-1].showlegend = False
-            curve = part.curve(view.lengthscale, view.noise)
+            curve = part.curve(view.lengthscale)
             draw_line(figure, x, curve, name, colour, dash)
             drawn += [low, high, curve]
     if view.threshold is not None:
@@ -83,7 +83,7 @@ def values_of(statistics: Released, read: Filtered, view: View) -> tuple[FloatAr
         return read.percent_above(view.threshold), "probability above [%]"
     if view.centiles and read.knows_people and len(numbers_of(statistics)) > 1:  # the highest
         return read.centile(CENTILES[-1]), f"{CENTILES[-1]}th centile: {html.escape(statistics.y_name)}"
-    return read.curve(view.lengthscale, view.noise), _title(statistics.y_name, statistics.y_unit)
+    return read.curve(view.lengthscale), _title(statistics.y_name, statistics.y_unit)
 
 
 def numbers_of(statistics: Released) -> tuple[int, ...]:
@@ -154,8 +154,8 @@ def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> lis
     band(figure, x, low, high, PRIVATE, 0.22, f"{RANGE_OF[view.of]}, {100 * view.level:g} %")
     curves = [read.curve()]
     draw_line(figure, x, curves[0], AVERAGE, PRIVATE)
-    if view.lengthscale is not None or view.noise is not None:
-        curves.append(read.curve(view.lengthscale, view.noise))
+    if view.lengthscale is not None:
+        curves.append(read.curve(view.lengthscale))
         draw_line(figure, x, curves[1], ONE, OTHER, "dash")
     return [low, high, *curves]
 

@@ -84,18 +84,16 @@ class Filtered:
         parts = [(each.means, each.variances, each.weights) for each in (self.mixture, self.candidates)]
         return all(bool(np.isfinite(part).all()) for part in itertools.chain(*parts))
 
-    def curve(self, lengthscale: int | None = None, noise: int | None = None) -> FloatArray:
-        """Return the released curve (P,), or the posterior mean of the candidates with these indices, averaged by
-        evidence.
+    def curve(self, lengthscale: int | None = None) -> FloatArray:
+        """Return the released curve (P,), or the posterior mean of the candidates with this lengthscale, averaged
+        by evidence.
 
         It is in the output's unit, and clipped to the bounds.
         """
-        if lengthscale is None and noise is None:
+        if lengthscale is None:
             return np.asarray(self.uncertainty.values[0])
-        shape = -1, len(SHARES), len(NOISES)
-        chosen = np.zeros(len(self.log_evidence), dtype=bool).reshape(shape)
-        rows, columns = (slice(None) if at is None else slice(at, at + 1) for at in (lengthscale, noise))
-        chosen[:, rows, columns] = True
+        chosen = np.zeros(len(self.log_evidence), dtype=bool).reshape(-1, len(SHARES), len(NOISES))
+        chosen[:, lengthscale] = True
         weights = np.where(chosen.ravel(), self.candidates.weights[0], 0.0)
         if weights.sum() < _UNHEARD_OF:  # if all of these are almost impossible, the most probable one
             weights = softmax(np.where(chosen.ravel(), self.log_evidence, -np.inf))

@@ -129,7 +129,7 @@ def table(chosen: Chosen) -> pd.DataFrame:
     """Return a row for each point of the grid."""
     statistics, read, view = chosen.statistics, chosen.read, chosen.view
     columns = dict[str, Any](_input(statistics.columns[d], read.X_test[:, d]) for d in figures.numbers_of(statistics))
-    columns["curve"] = read.curve(view.lengthscale, view.noise)
+    columns["curve"] = read.curve(view.lengthscale)
     columns["range from"], columns["range to"] = read.interval(view.level, view.of)
     if view.centiles and read.knows_people:
         columns |= {f"centile {centile}": read.centile(centile) for centile in CENTILES}

@@ -23,7 +23,7 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking.results import GRID_POINTS, LEVEL
 from pages._ui.explore import figures, statistic
 from pages._ui.explore.controls import Chosen
-from pages._ui.explore.posterior import NOISES, models_of, shares_of
+from pages._ui.explore.posterior import models_of, shares_of
 from pages._ui.look.in_python import Script
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.model import Budget, mechanism_of, usual
@@ -158,8 +158,8 @@ def explored(chosen: Chosen) -> Script | str:
         script.add(f"above = 100 * release.probability_above({script.of(view.threshold)}, X)  # per cent")
     elif view.centiles and chosen.read.knows_people and len(groups) > 0:
         script.add(f"centiles = {{each: release.quantile(each / 100, X) for each in {CENTILES}}}")
-    if (view.lengthscale is not None or view.noise is not None) and not any(getattr(statistics, "periods", ())):
-        _refitted(script, chosen)
+    if view.lengthscale is not None and not any(getattr(statistics, "periods", ())):
+        _refitted(script, chosen, view.lengthscale)
     return script
 
 
@@ -189,18 +189,14 @@ def _grid(script: Script, chosen: Chosen) -> None:
         script.add(f'x = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, {len(axes)})')
 
 
-def _refitted(script: Script, chosen: Chosen) -> None:
-    """Add the curve with the lengthscale or the noise that a visitor has chosen."""
-    statistics, view = chosen.statistics, chosen.view
+def _refitted(script: Script, chosen: Chosen, lengthscale: int) -> None:
+    """Add the curve with the lengthscale that a visitor has chosen."""
+    statistics = chosen.statistics
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
-    shares = shares_of(statistics.x_box)
-    lengths = shares if view.lengthscale is None else (shares[view.lengthscale],)
-    models = models_of(chosen.refit.kernel, lengths, half)
-    kernels = [models[at * len(NOISES)].kernel for at in range(len(lengths))]
-    variances = [each.noise_variance for each in models[: len(NOISES)]]
-    variances = variances if view.noise is None else [variances[view.noise]]
-    script.add(f"kernels = {script.of(kernels)}", f"variances = {script.of(variances)}")
+    models = models_of(chosen.refit.kernel, (shares_of(statistics.x_box)[lengthscale],), half)
+    variances = [each.noise_variance for each in models]
+    script.add(f"kernels = {script.of([models[0].kernel])}", f"variances = {script.of(variances)}")
     script.add(f"again = {script.name(refit)}(release.statistics, kernels=kernels,")
     script.add("              noise_variances=variances, X_test=X, change_points=True)")
     script.add("with_chosen_model = np.clip(again.mean, *release.statistics.bounds)")
