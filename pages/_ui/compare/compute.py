@@ -37,7 +37,7 @@ from pages._ui.compare.contenders import (
 from pages._ui.left_out import FOLDS, without_privacy
 from pages._ui.look import offers, text
 from pages._ui.model import Budget, Model, usual
-from pages._ui.work import cached, engine
+from pages._ui.work import cached, engine, waiting
 from pages._ui.work.cached import Prefetch
 
 _MANY = max(entry.simulated for entry in CONTENDERS.values())  # simulated releases of quick methods
@@ -79,10 +79,12 @@ def growing(
         yield cached.value(progress, contenders.curve, concern, name, given=(data,)), folds
         return
     pieces: list[Piece] = []
-    for index in range(folds):
-        pieces.append(_piece(concern, name, index, f"{progress}, part {index + 1} of {folds}"))
-        if len(pieces) < folds:
-            yield contenders.joined(pieces, concern, name), len(pieces)
+    with waiting.whole([1.0] * folds) as part_is_done:
+        for index in range(folds):
+            pieces.append(_piece(concern, name, index, progress))
+            part_is_done()
+            if len(pieces) < folds:
+                yield contenders.joined(pieces, concern, name), len(pieces)
     yield cached.value(progress, contenders.joined, concern, name, given=(pieces,), here=True), folds
 
 
@@ -165,7 +167,8 @@ def _piece(concern: Contest, name: str, index: int, doing: str) -> Piece:
     budgets, given = _budgets(concern, name), (dataset(concern),)
     if not budgets:
         return cached.value(doing, contenders.piece, concern, name, index, given=given)
-    return contenders.piece_of([cached.value(doing, left_out.simulated, each, index, given=given) for each in budgets])
+    requests = [Prefetch(left_out.simulated, (each, index), given) for each in budgets]
+    return contenders.piece_of(cached.values(doing, requests))
 
 
 def _budgets(concern: Contest, name: str) -> list[Budget]:
@@ -264,14 +267,10 @@ def peers(contest: Contest, epsilon: float) -> dict[str, float]:
 
 def limits(contest: Contest) -> Possible:
     """Return the lower limits of error under the page's prior at its delta."""
-    data, function, every = dataset(contest), contenders.possible_at, list[contenders.Bounds]()
+    data = dataset(contest)
     settings = [(contest.model, contest.delta, epsilon) for epsilon in contenders.EPSILONS]
-    absent = [each for each in reversed(settings) if cached.find(function, *each) is None]
-    cached.prefetch(*(Prefetch(function, each, (data,)) for each in absent))  # an idle process begins with the last one
-    for each in settings:
-        doing = f"Asking what is possible under the prior, {len(every) + 1} of {len(settings)}"
-        every.append(cached.value(doing, function, *each, given=(data,)))
-    return contenders.possible(every, data.y_scale)
+    requests = [Prefetch(contenders.possible_at, each, (data,)) for each in settings]
+    return contenders.possible(cached.values("Asking what is possible under the prior", requests), data.y_scale)
 
 
 BINS, INDUCING = 10, 6  # with which pages open

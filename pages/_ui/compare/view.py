@@ -55,7 +55,7 @@ from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, delta_fits, kernels
 from pages._ui.look.text import Metric
 from pages._ui.model import Model
-from pages._ui.work import cached
+from pages._ui.work import cached, waiting
 
 _METHODS = "Methods"  # section of the sidebar
 DATASET = of_datasets("compare_dataset", (exhibit for exhibit in EXHIBITS.values() if exhibit.cross_validated))
@@ -342,7 +342,8 @@ def growing(contest: Contest, epsilon: float, target: float) -> Compared:
     compute.foresee(contest, names, epsilon)
     so_far = compute.compared(contest, epsilon, target, {})
     done = so_far.curves  # filled as curves become available
-    with layout.growing() as fresh:
+    shares = [FOLDS if compute.is_slow(name) else 1 for name in names]
+    with layout.growing() as fresh, waiting.whole(shares) as part_is_done:
 
         def show(name: str, folds: int) -> None:
             with fresh():
@@ -357,4 +358,5 @@ def growing(contest: Contest, epsilon: float, target: float) -> Compared:
                 done[name] = curve
                 if folds < FOLDS:
                     show(name, folds)
+            part_is_done()
     return compute.compared(contest, epsilon, target, {name: done[name] for name in CONTENDERS if name in done})
