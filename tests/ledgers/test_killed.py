@@ -15,6 +15,8 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.full
 
+KILLS = 200
+
 
 @pytest.fixture
 def release(store, monkeypatch):
@@ -40,17 +42,16 @@ def entries(store):
     return len(store.ledger().entries)
 
 
-@pytest.mark.parametrize("kills", [16, 200])
-def test_at_any_line_of_the_transaction(store, release, folder, tmp_path, kills):
+def test_at_any_line_of_the_transaction(store, release, folder, tmp_path):
     """Also of one that begins a ledger; then the next release goes on, and nothing of the dead is in the way."""
     lines = killing.lines(release, tmp_path / "whole", store.modules)
     assert lines > 40
     killed = 0
-    for kill in range(kills):
+    for kill in range(KILLS):
         if kill % 2:
             store.begin_anew()
         before, made = entries(store), killing.marks(folder)
-        killing.at_line(1 + kill * lines // kills, release, folder, store.modules)
+        killing.at_line(1 + kill * lines // KILLS, release, folder, store.modules)
         found = entries(store)
         assert killing.marks(folder) - made <= found - before <= 1
         killed += found == before
@@ -84,10 +85,9 @@ def releases_until_killed(release, folder, least):
     assert os.WIFSIGNALED(status)
 
 
-@pytest.mark.parametrize("kills", [4, 200])
-def test_at_any_moment(store, release, tmp_path, kills):
+def test_at_any_moment(store, release, tmp_path):
     """Also inside the database's own code, which no line of ours marks."""
-    for kill in range(kills):
+    for kill in range(KILLS):
         folder = tmp_path / str(kill)
         folder.mkdir()
         releases_until_killed(release, folder, 1 + kill % 5)
@@ -104,14 +104,13 @@ def _begin(folder):
     killing.mark(folder)
 
 
-@pytest.mark.parametrize("kills", [16, 200])
-def test_while_the_state_folder_is_made(tmp_path, kills):
+def test_while_the_state_folder_is_made(tmp_path):
     modules = [state, *InDatabase(None).modules]
     lines = killing.lines(_begin, tmp_path / "whole", modules)
-    for kill in range(kills):
+    for kill in range(KILLS):
         folder = tmp_path / str(kill)
         folder.mkdir()
-        killing.at_line(1 + kill * lines // kills, _begin, folder, modules)
+        killing.at_line(1 + kill * lines // KILLS, _begin, folder, modules)
         found = state.State(folder / "state")
         ledgers = Ledgers(found.database(), found.key())
         ledgers.prepare()
