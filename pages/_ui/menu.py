@@ -65,7 +65,7 @@ PAGES = (
         file="kung_curves",
         title="!Kung curves",
         icon="show_chart",
-        section="Learn",
+        section="Explore",
         settings=sidebar.ReleaseSettings,
         body=(computed.BESIDE, variants.VARIED),
     ),

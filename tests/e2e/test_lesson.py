@@ -15,6 +15,7 @@ TYPE = """() => Math.min(...Array.from(document.querySelectorAll(
     ".stMain .js-plotly-plot :is(.xtick, .ytick, .xtitle, .ytitle, .legendtext, .annotation-text, .cbtitle) text," +
     ".stMain .js-plotly-plot :is(text.legendtext, text.xtitle, text.ytitle)"
 )).map(each => parseFloat(getComputedStyle(each).fontSize)))"""
+PAPER = "each => getComputedStyle(each).backgroundColor"
 PICTURE = ".stMain .js-plotly-plot"
 
 
@@ -41,6 +42,8 @@ def test_epsilon_stays_in_sight_and_type_is_large(page):
     box = bar(page).bounding_box()
     assert 0 <= box["y"] <= height - box["height"]
     assert abs(box["y"] - before["y"]) < 60
+    paper, above = (page.locator(each).first.evaluate(PAPER) for each in (".stApp", ":has(> .st-key-bar)"))
+    assert above == paper  # what moves below it does not show through
     bar(page).press("ArrowRight")
     tool.settle(page)
     assert "epsilon=0.7" in page.url
