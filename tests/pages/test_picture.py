@@ -23,6 +23,7 @@ from pages._ui.compare.contenders import Contest
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
 from pages._ui.excursion.compute import Findings, View
+from pages._ui.hiding import clipping
 from pages._ui.look import about as words
 from pages._ui.look import maps as look_maps
 from pages._ui.look import offers, pictures, redrawn, redrawn_maps
@@ -276,3 +277,13 @@ def test_fading_is_kept_in_the_picture():
     tiles = np.concatenate([mesh.get_array()[0] for mesh in ax.collections]) * [255, 255, 255, 1]
     wanted = [(68, 1, 84, 1), (253, 231, 37, 1), (128, 128, 128, 0), (128, 128, 128, 0.85)]
     np.testing.assert_allclose(tiles, wanted, atol=1e-6)
+
+
+def test_texts_above_bars_stay_with_their_bars():
+    figure = clipping.figure(clipping.errors(clipping.Clip(0, 100, 60), DRAW))
+    ax = Figure().subplots()
+    redrawn.draw(figure, ax)
+    tops = {(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in ax.patches}
+    assert len(tops) == 6
+    assert {label.xy for label in ax.texts} == tops
+    assert {label.get_va() for label in ax.texts} == {"bottom"}
