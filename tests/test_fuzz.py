@@ -43,8 +43,9 @@ from dpgp_core.reading.kinds import as_text
 from dpgp_core.reading.look import proposal
 from dpgp_core.reading.writing import KEYS
 from dpgp_core.release import CHOICES, ledger_to_json, spec_to_json
-from dpgp_core.release.command_line import BAD_CONFIG, BAD_DATA, NOT_WRITTEN, OK, REFUSED, main
+from dpgp_core.release.command_line import main
 from dpgp_core.release.json_text import spec_to_object
+from dpgp_core.release.parser import BAD_CONFIG, BAD_DATA, NOT_WRITTEN, OK, REFUSED
 from dpgp_core.release.private_table import FOR_YOUR_EYES
 from dpgp_core.release.specification import EXAMPLE
 from pages._ui import menu

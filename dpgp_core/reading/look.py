@@ -6,32 +6,20 @@ a declaration when the owner writes it into a configuration.
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from ..levels import MOST_LEVELS
-from .columns import unit_next_to
+from .faults import mark_of, unit_next_to
+from .ignored import lines_within, with_ignored
 from .notations import READERS, notation_of
-from .rows import (
-    NotDecoded,
-    Table,
-    WrongWidth,
-    as_written,
-    column_names,
-    distinct,
-    fields_of,
-    may_be_a_record,
-    plain_name,
-    read_lines,
-)
+from .people import identifies, lines_on_unused
+from .rows import NotDecoded, Table, as_written, column_names, plain_name
 from .survey import Contents, survey, words_of
-from .writing import ANY_DATE, NUMBERS, PLAIN, TwoReadings, Writing, as_number, entries_of, folded, two_ways, ways_of
+from .writing import ANY_DATE, NUMBERS, PLAIN, Writing, as_number, folded, two_ways, ways_of
 
 MARK = "not_private"
 _MARKED = (
@@ -48,20 +36,7 @@ _LABELLED = re.compile(r"[(\[]?\d{1,3}(?:[)\].:=-]| -)?\s+(?=\D)")
 _MOST_DELTA = 1e-5
 _MOST_ANSWERS = 8  # largest number of different words in a yes/no outcome
 _SOME = 50  # texts of a column that are searched for its unit
-_NEAR = 100  # lines that are searched for the line of names
 _TWIN = re.compile(r".* \(column [0-9]+\)")
-_IDENTIFIER = re.compile(
-    r"(?:^|[\W_])(?:id|ids|nr|no|key|code|person|people|patient|subject|participant|name)$|ID$", re.IGNORECASE
-)
-_SOMEBODY = "person|people|patient|participant|respondent|subject|student|pupil|employee|customer|client|member|user"
-_PEOPLE = re.compile(
-    rf"who|ids?|(?:(?:first|last|full|family|given|sur)[\W_]*)?name|(?:{_SOMEBODY})s?[\W_]*(?:id|nr|no|key|code|name|number)?",
-    re.IGNORECASE,
-)
-_REPEATED = 0.9  # most different values per row if people have several rows, rather than a few of them one name
-_WEIGHTS = re.compile(
-    r"(?:^|[\W_])(?:[a-z]{0,6}wg?h?ts?|[a-z]{0,8}weights?|[a-z]{0,6}wt[a-z]{0,3})(?:$|[\W_\d])", re.IGNORECASE
-)
 _MOST_GAPS = 8  # largest number of words in a column of numbers or dates that may mean a missing value
 
 
@@ -115,26 +90,6 @@ def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tupl
     return writing, columns
 
 
-def lines_within(columns: Mapping[str, Contents]) -> tuple[int | str, ...]:
-    """Return the lines within a table that are not rows: repeated names, a first row of units, a last row of sums.
-
-    The first row is not part of the table if every column of numbers has a text there that occurs nowhere else. The
-    last row is a sum if the first column of the table holds numbers, and such a text in this row.
-    """
-    found = set.intersection(*({*column.repeats} for column in columns.values())) if columns else set[int]()
-    numbers = [column for column in columns.values() if column.ways and column.rows > 2]
-    if numbers and all(column.alone[0] for column in numbers) and (len(numbers) > 1 or _has_one_text(numbers[0])):
-        found.add(numbers[0].ends[0])
-    if numbers and numbers[0] is next(iter(columns.values())) and numbers[0].alone[-1] and _has_one_text(numbers[0]):
-        found.add(numbers[0].ends[-1])
-    return tuple(entries_of(found))
-
-
-def _has_one_text(column: Contents) -> bool:
-    """Return whether a column of numbers has exactly one row without a number."""
-    return column.unread[column.ways[0]][0] == 1
-
-
 def numbers_of(columns: Sequence[Contents]) -> str:
     """Return the format of numbers that reads most of the columns."""
     ways = [each.ways[0] for each in columns if each.ways]
@@ -184,58 +139,6 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     if table.writing.ignore:
         lines.append(f"lines {', '.join(map(str, table.writing.ignore))}: proposed to be no rows of the table")
     return configuration, lines
-
-
-def suggests_people(name: str) -> bool:
-    """Return whether the name of a column suggests that it identifies people or other things."""
-    return _PEOPLE.fullmatch(name) is not None or _IDENTIFIER.search(name) is not None
-
-
-def names_people(name: str, column: Contents) -> bool:
-    """Return whether a column may identify people: it repeats texts, or repeats numbers and its name suggests it."""
-    if not MOST_LEVELS < column.values < column.rows - column.usual:
-        return False
-    return suggests_people(name) or not (column.ways or column.orders)
-
-
-def repeated_people(columns: Mapping[str, Contents]) -> str | None:
-    """Return the first unused column whose name and values suggest several rows of one person; None if none does.
-
-    Columns of texts that may name anything else, such as towns or diagnoses, are not among them.
-
-    Args:
-        columns: contents of the columns that are not used, by name.
-    """
-    return next(
-        (
-            name
-            for name, column in columns.items()
-            if names_people(name, column)
-            and _PEOPLE.fullmatch(name)
-            and column.values <= _REPEATED * (column.rows - column.usual)
-        ),
-        None,
-    )
-
-
-def lines_on_unused(columns: Mapping[str, Contents], *, whose: bool = True) -> list[str]:
-    """Return lines about unused columns that may identify people or hold weights, for the owner of the table alone.
-
-    Args:
-        columns: contents of the columns that are not used, by name.
-        whose: whether to mention columns that may identify people, because none is declared.
-    """
-    lines = [
-        f"{name}: {column.values:,} different values in {column.rows:,} rows. Whose rows are these? If each value is a "
-        f'person, declare "person": {json.dumps(name, ensure_ascii=False)}; otherwise a single row is protected'
-        for name, column in columns.items()
-        if whose and names_people(name, column)
-    ]
-    return lines + [
-        f"{name}: if these are survey weights, a release ignores them: every row counts once"
-        for name, column in columns.items()
-        if column.ways and _WEIGHTS.search(name)
-    ]
 
 
 def described(column: Contents, numbers: str = "1234.5") -> str:
@@ -389,12 +292,7 @@ def _either_reading(stream: BinaryIO, name: str, table: Look) -> str:
 
 def readings_of(texts: Sequence[str]) -> tuple[str, str]:
     """Return the first text that can be read as two numbers, and its ambiguous mark; "" for both if there is none."""
-    for text in texts:
-        readings = TwoReadings()
-        readings.take(text)
-        if readings.mark:
-            return text, readings.mark
-    return "", ""
+    return next(((text, mark) for text in texts if (mark := mark_of([text]))), ("", ""))
 
 
 def unit_of(cells: Sequence[str]) -> tuple[str, str]:
@@ -420,71 +318,6 @@ def _words_among(stream: BinaryIO, name: str, table: Look) -> list[str]:
     return among if len(among) <= _MOST_GAPS else []
 
 
-def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) -> Writing | None:
-    """Return the writing of a table with titles above it or notes below it; None if there are no such lines.
-
-    Args:
-        stream: in binary mode, at the start of the table, and again afterwards.
-        writing: declared writing.
-        names: names of columns that the table must have.
-    """
-    if writing.ignore is not None:
-        return None
-    first: list[list[int]] = [[]] if _starts_with_names(stream, writing, names) else []
-    for above in (*first, _lines_above_names(stream, writing, names)):
-        below = _of_other_width(stream, writing, above)
-        if below is not None:
-            ignored = tuple(entries_of([*above, *below]))
-            return replace(writing, ignore=ignored) if ignored else None
-    return None
-
-
-def _of_other_width(stream: BinaryIO, writing: Writing, above: Sequence[int]) -> Sequence[int] | None:
-    """Return the lines below ``above`` that have another number of fields than the table; None if it is not a table."""
-    try:
-        for _ in Table(stream, replace(writing, ignore=tuple(entries_of(above)) or None)):
-            pass
-    except WrongWidth as error:
-        return error.lines or None
-    except ValueError:
-        return None
-    finally:
-        stream.seek(0)
-    return ()
-
-
-def _starts_with_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> bool:
-    """Return whether the first line of a table is its line of names."""
-    try:
-        first = Table(stream, writing).names
-        return not may_be_a_record(first) and {*names} <= {*first} and sum(map(bool, first)) > 1
-    except NotDecoded:
-        raise
-    except ValueError:
-        return False
-    finally:
-        stream.seek(0)
-
-
-def _lines_above_names(stream: BinaryIO, writing: Writing, names: Sequence[str]) -> list[int]:
-    """Return the lines above the line of names; [] if there are none."""
-    lines = list(islice(read_lines(stream, writing.encoding), _NEAR))
-    stream.seek(0)
-    best = (0, 0)  # number of rows of equal width, and the first of them that may hold names
-    for mark in [writing.separator] if writing.separator else [",", ";", "\t", "|"]:
-        rows = [distinct([plain_name(field) for field in fields_of(line, mark)]) for line in lines]
-        [(width, count)] = Counter(len(row) for row in rows if len(row) > 1).most_common(1) or [(0, 0)]
-        line = next((at for at, row in enumerate(rows, start=1) if _may_name(row, width, names)), 0)
-        best = max(best, (count, line)) if line else best
-    return list(range(1, best[1]))
-
-
-def _may_name(row: Sequence[str], width: int, names: Sequence[str]) -> bool:
-    """Return whether a row of a table with this number of columns may be its line of names."""
-    filled = [name for name in row if name]
-    return len(row) == width > 1 and {*names} <= {*row} and 2 * len(filled) > width and not may_be_a_record(filled)
-
-
 def _outcome(columns: Mapping[str, Contents], dates_mean_yes: Collection[str]) -> str | None:
     """Return the last column that may be an outcome: numbers if another column is left as an input, otherwise a few
     words.
@@ -496,7 +329,7 @@ def _outcome(columns: Mapping[str, Contents], dates_mean_yes: Collection[str]) -
     words = [name for name, each in columns.items() if each.holds_words and each.values < MOST_LEVELS]
     dates = [name for name, each in columns.items() if each.orders and not each.ways and name not in dates_mean_yes]
     numbers = [
-        name for name, each in columns.items() if name in dates_mean_yes or (each.ways and not _identifies(name, each))
+        name for name, each in columns.items() if name in dates_mean_yes or (each.ways and not identifies(name, each))
     ]
     if len(numbers) + len(dates) > 1 or not words:
         return next(iter(numbers[::-1]), None)
@@ -505,15 +338,10 @@ def _outcome(columns: Mapping[str, Contents], dates_mean_yes: Collection[str]) -
 
 def _inputs(columns: Mapping[str, Contents], outcomes: Collection[str | None]) -> list[str]:
     """Return the first column of dates, or else of numbers (no identifier, if possible with repeated values)."""
-    others = {name: each for name, each in columns.items() if name not in outcomes and not _identifies(name, each)}
+    others = {name: each for name, each in columns.items() if name not in outcomes and not identifies(name, each)}
     dates = [name for name, each in others.items() if each.orders and not each.ways]
     numbers = [name for name, each in others.items() if each.ways]
     return (dates or sorted(numbers, key=lambda name: others[name].values == others[name].rows))[:1]
-
-
-def _identifies(name: str, column: Contents) -> bool:
-    """Return whether a column of numbers identifies rows or people."""
-    return column.numbered or (column.values > MOST_LEVELS and _IDENTIFIER.search(name) is not None)
 
 
 def _is_zero_or_one(column: Contents) -> bool:

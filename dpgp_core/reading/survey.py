@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 
 from ..dates import ORDERS, Format, has_the_form_of_a_date, looks_like_a_date, parsed
 from ..levels import OTHER, Levels
-from .columns import NOTED, Fault, counted, remedy_of
+from .faults import NOTED, Fault, counted, remedy_of
 from .notations import notation_of
 from .rows import MOST_LINES, Table
 from .writing import NUMBERS, USUAL, TwoReadings, Words, Writing, as_number, folded, ways_of

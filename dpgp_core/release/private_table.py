@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from ..reading.csv_file import read_dataset
-from ..reading.look import repeated_people, suggests_people
+from ..reading.people import repeated_people, suggests_people
 from ..reading.rows import Table, as_written, plain_name
 from ..reading.survey import Contents, survey
 from ..table import Dataset, Notice, Outcome, of_kind

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpgp_core.checks import check_interval, check_positive
 from dpgp_core.levels import LevelSide, check_codes, groups_of, levels_by_column, number_sides, side_of
 from tests.core.tables import of_groups
 
@@ -42,17 +41,8 @@ def test_copies_keep_their_categories():
         assert isinstance(copy.x_box[1], LevelSide)
 
 
-def test_a_category_with_a_derived_side_is_accepted():
-    assert of_groups(x_box=((0.0, 60.0), (-0.5, 1.5))).x_box == of_groups().x_box
-
-
 def test_categories_are_declared_by_input_name():
     assert levels_by_column(("age", "region"), {"region": REGIONS}) == (None, REGIONS)
     assert levels_by_column(("age",), None) == (None,)
     assert side_of(REGIONS) == (-0.5, 2.5)
     check_codes(np.array([[0.5, 2.0]]), ((0.0, 1.0), side_of(REGIONS)))
-
-
-def test_what_is_right_passes():
-    check_positive("width", 1e-300)
-    check_interval("bounds", (0.0, 1e-300))

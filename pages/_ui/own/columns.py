@@ -11,8 +11,9 @@ import streamlit as st
 from dpgp_core.dates import Format, parsed
 from dpgp_core.levels import MOST_LEVELS, Levels, checked_levels
 from dpgp_core.reading.kinds import name_in, unit_in
-from dpgp_core.reading.look import names_people, readings_of
+from dpgp_core.reading.look import readings_of
 from dpgp_core.reading.notations import READERS
+from dpgp_core.reading.people import names_people
 from dpgp_core.reading.survey import Contents
 from dpgp_core.reading.writing import ANY_DATE, as_number, two_ways
 from dpgp_core.reading.writing import NUMBERS as WAYS

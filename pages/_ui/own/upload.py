@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 from dpgp_core.dates import Format
 from dpgp_core.reading import kinds
-from dpgp_core.reading.look import lines_within, may_have_a_unit, unit_of, with_ignored
+from dpgp_core.reading.ignored import lines_within, with_ignored
+from dpgp_core.reading.look import may_have_a_unit, unit_of
 from dpgp_core.reading.rows import as_written
 from dpgp_core.reading.survey import Contents, survey, words_of
 from dpgp_core.reading.writing import Writing

@@ -84,11 +84,6 @@ def test_neighbours_differ_in_the_target_record(n):
     np.testing.assert_array_equal(labels(np.array([0.0, 0.4999, 0.5, 1.0])), [-1, -1, 1, 1])
 
 
-def test_uniform_inputs_are_uniform():
-    x = Shadows(r=1.0, sigma=1.0, inputs="uniform").data(np.random.default_rng(5), 5_000, member=False)
-    assert kstest(x.ravel(), "uniform").pvalue > 1e-6
-
-
 @pytest.mark.parametrize("sigma", [0.7, math.inf])
 def test_observables_are_those_of_released_paths(sigma):
     shadows = Shadows(r=0.5, sigma=sigma, L=4)

@@ -53,12 +53,6 @@ def test_records_are_finite_numbers_wherever_inputs_are_private(protects, value)
         assert not hasattr(model, "guarantee_")  # nothing was spent
 
 
-def test_any_finite_private_number_is_measured():
-    most = np.where(np.arange(30) == 4, np.finfo(float).max, 0.0)
-    for X, y in ((most[:, None], -most), (-most[:, None], most)):
-        assert np.isfinite(make(protects="inputs and outputs", stages=1).fit(X, y).predict(RECORDS[0])).all()
-
-
 def test_a_table_is_known_by_its_column_names():
     rng = np.random.default_rng(0)
     table = Table(rng.uniform(0, 10, (12, 2)), ["age", "weight"])

@@ -262,16 +262,6 @@ def test_a_rate_from_yes_and_no(protects):
     assert set(np.unique(model.predict_quantiles(at[:, None], [0.01, 0.99]))) == {0.0, 1.0}
 
 
-@pytest.mark.parametrize(
-    ("outcome", "y", "nearest"), [("yes/no", 2.0, 1.0), ("count", 1.6, 2.0), ("amount", -3.0, 0.0)]
-)
-def test_outcomes_move_to_the_nearest_valid_value(outcome, y, nearest):
-    bounds = None if outcome == "yes/no" else (0, 9)
-    model = {"y_bounds": bounds, "outcome": outcome, "stages": 1, "random_state": 0}
-    one, other = (make(**model).fit(RECORDS[0][:2], [1.0, last]).predict(X_TEST) for last in (y, nearest))
-    np.testing.assert_array_equal(one, other)
-
-
 def repeated(people=80, rows=3):
     rng = np.random.default_rng(6)
     groups = np.repeat([f"p{i}" for i in range(people)], rows)

@@ -153,15 +153,6 @@ def test_repeated_test_points_get_one_noise_value(make_dataset):
     np.testing.assert_allclose(noise, noise[0], rtol=1e-5)
 
 
-def test_low_rank_and_exact_agree(kung_data, kung_model):
-    X_test = np.linspace(0, 90, 5)[:, None]
-    low, exact = (
-        GPPrior(**BUDGET, **kung_model, inference=name).plan(kung_data.X, X_test) for name in ("lowrank", "exact")
-    )
-    np.testing.assert_allclose(low.weights.dense(), exact.weights, atol=1e-6)
-    np.testing.assert_allclose(low.factor, exact.factor, rtol=1e-6, atol=1e-9)
-
-
 @pytest.fixture
 def stage():
     rng = np.random.default_rng(2)

@@ -8,15 +8,14 @@ import pytest
 from dpgp_core.dates import Dates
 from dpgp_core.reading import columns as module
 from dpgp_core.reading.columns import (
-    Fault,
     read_columns,
     read_number,
     reader_of_dates,
     reader_of_levels,
     reader_of_numbers,
     reader_of_yes_and_no,
-    remedy_of,
 )
+from dpgp_core.reading.faults import Fault, remedy_of
 from dpgp_core.reading.writing import Writing
 from dpgp_core.table import Column
 

@@ -12,8 +12,8 @@ from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.release import bundle, plan_release, preview, publish, read_table, spec_to_json
 from dpgp_core.release.bundle import digest
 from dpgp_core.release.check import check_folder
-from dpgp_core.release.command_line import BAD_CONFIG, OK
 from dpgp_core.release.measured_files import BOUNDS
+from dpgp_core.release.parser import BAD_CONFIG, OK
 from dpgp_core.release.plan import expected_half_widths
 from dpgp_core.release.private_table import as_measured
 from dpgp_core.release.publishing import useful, within_tolerance

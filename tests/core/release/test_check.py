@@ -198,15 +198,6 @@ def test_a_release_that_was_published_is_read_again(kept, of_groups):
     assert found.mean.shape == (5,)
 
 
-def test_releases_with_public_inputs_are_loaded_too(tmp_path):
-    files = zip_of("bayes")
-    (tmp_path / "r.zip").write_bytes(packed(files))
-    release = load(tmp_path / "r.zip")
-    low, high = json.loads(files["release.json"])["config"]["x_box"][0]
-    at = release.places(np.linspace(low, high, 9))
-    np.testing.assert_allclose(release.predict(at), column(files, "value"), atol=0.06)
-
-
 def test_what_is_no_release_is_said(tmp_path, of_groups):
     (tmp_path / "a.zip").write_bytes(b"no zip")
     (tmp_path / "b.zip").write_bytes(packed({"notes.txt": b"x"}))
