@@ -44,6 +44,8 @@ def test_epsilon_stays_in_sight_and_type_is_large(page):
     assert abs(box["y"] - before["y"]) < 60
     paper, above = (page.locator(each).first.evaluate(PAPER) for each in (".stApp", ":has(> .st-key-bar)"))
     assert above == paper  # what moves below it does not show through
+    menu, held = (page.locator(each).first.bounding_box() for each in ("[data-testid=stHeader]", ":has(> .st-key-bar)"))
+    assert held["y"] >= menu["y"] + menu["height"]  # its label is not hidden either
     bar(page).press("ArrowRight")
     tool.settle(page)
     assert "epsilon=0.7" in page.url
