@@ -97,9 +97,6 @@ def _written(rows: Iterable[Sequence[str]], most: int) -> bytes:
 
     All cells of the first rows are quoted, because one of these rows holds the names of the columns, and a mark within
     a name must not be taken for a separator.
-
-    Raises:
-        Refused: the text is longer than ``most`` bytes.
     """
     text, rows = io.StringIO(), iter(rows)
     csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(islice(rows, _MAY_BE_NAMES))

@@ -219,11 +219,7 @@ def _names_in(content: bytes) -> list[str]:
 
 
 def _from_gzip(content: bytes, most: int) -> bytes:
-    """Return the content of a gzip file.
-
-    Raises:
-        ValueError: the file is damaged, or its content is larger than ``most`` bytes.
-    """
+    """Return the content of a gzip file."""
     pieces, total = list[bytes](), 0
     try:
         while content:
@@ -242,11 +238,7 @@ def _from_gzip(content: bytes, most: int) -> bytes:
 
 
 def _from_zip(content: bytes, most: int) -> bytes:
-    """Return the only table in a zip.
-
-    Raises:
-        ValueError: the zip cannot be read, holds several tables or none, or its content is larger than ``most`` bytes.
-    """
+    """Return the only table in a zip."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
         parts = [part for part in archive.infolist() if not (part.is_dir() or _is_hidden(part.filename))]
@@ -282,11 +274,7 @@ def _check_unpacked(size: int, most: int) -> None:
 
 
 def _converted(content: bytes, kind: Kind, options: dict[str, Any]) -> Text:
-    """Convert a file to text in a process of its own.
-
-    Raises:
-        ValueError: the package is not installed, or the file cannot be converted.
-    """
+    """Convert a file to text in a process of its own."""
     if find_spec(_MODULES[kind.package]) is None:
         raise ValueError(
             f"the file is {kind.name}, which the package {kind.package} reads, and it is not installed: install it "

@@ -388,11 +388,7 @@ def values_again(
 
 
 def _within_bounds(purchase: Purchase, card: Mapping[str, Any], files: Mapping[str, bytes]) -> Outcome:
-    """Return the outcome within its bought bounds, which follow from noisy counts.
-
-    Raises:
-        ValueError: the counts give other bounds than the card states.
-    """
+    """Return the outcome within its bought bounds, which follow from noisy counts."""
     try:
         n = checks.whole("the number of people", card["public"]["n"], 1, 10**9)
         named = checks.interval("the bounds", card["bounds"]["interval"])
