@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ..arrays import FloatArray
-from .mixture_risk import MixtureRisk, Point, first_rows, safe, thin_svd, unit
+from .mixture_risk import MixtureRisk, Point, canonical, first_rows, safe, thin_svd, unit
 from .strategy import lower_bound
 
 _MEMORY = 15  # number of stored steps
@@ -328,4 +328,4 @@ def _fewer_rows(
             high, best = middle, tried
         else:
             low = middle
-    return Minimum(best.B, best.risk, bound, used)
+    return Minimum(safe(canonical(best.B)), best.risk, bound, used)

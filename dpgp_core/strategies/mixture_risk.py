@@ -186,8 +186,21 @@ def _padded(rows: FloatArray, r: int, wobble: float) -> FloatArray:
     """
     V = wobble * np.random.default_rng(0).standard_normal((r, rows.shape[1]))
     V *= max(float(np.sqrt((rows**2).mean())), _TINY)
-    V[: len(rows)] += rows
+    V[: len(rows)] += canonical(rows)
     return unit(V)
+
+
+def canonical(rows: FloatArray) -> FloatArray:
+    """Rotate ``rows`` (r, n) to be as close as possible to r fixed pseudo-random rows (orthogonal Procrustes problem).
+
+    The risk depends on B^T B alone, and singular vectors are unique only up to their signs, or up to a rotation if
+    singular values coincide. Without this rotation, rounding errors would decide which of these equally good strategies
+    is found, and releases with the same seed would differ from one processor to another.
+    """
+    fixed = np.random.default_rng(1).standard_normal((rows.shape[1], len(rows)))
+    left, _, right = thin_svd(rows @ fixed)
+    rotated: FloatArray = (left @ right).T @ rows
+    return rotated
 
 
 def unit(V: FloatArray) -> FloatArray:
