@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dtrsm
 
 from ..arrays import FloatArray
 from ..gp.clipping import Clipped, clipped, clipped_mean
@@ -156,43 +157,43 @@ def linearise(
     one = clipped(shift, v + within + noise, low, high)
     common = _common(one, shift, v, within + noise, low, high)
     own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)
-    sd, root = np.sqrt(v), np.sqrt(common)
     field = TUNING.bias_shared**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T)
-    off = one.mean + bias.mean + field - centre
     # If all records of a column share a location, its effect on their sum is the same in every stage. The filter treats
     # stages as independent, which would reduce the variance of this effect by the number of stages with narrow
     # intervals. The variance is therefore multiplied by about this number in each stage.
     people = counts.nonnegative
     open_within = models.open_variance(state.label, within) + models.change_points.within(state.change_points)
     place = TUNING.shared_location_factor * people**2 * (one.gain**2 * open_within)
-    own = people * (own + bias.variance) + place
-    biased = (n * beta)[:, None] * models.bias
-    # Sum of four parts: the error of linearising clipping in f, which is correlated between columns as f is; the error
+    own = (people * (own + bias.variance) + place) / u**2
+    gain, off = one.gain / u, (one.mean + bias.mean + field - centre) / u
+    biased = (n * beta / u)[:, None] * models.bias
+    # Sum of four parts: the error of linearising clipping in f, whose correlation is the square of that of f; the error
     # N - n^ of the counts; the bias that stages do not share; and terms that are independent from column to column.
     # One model is computed at a time, because arrays (A, M, M) exceed the caches of a processor.
-    rest, of_bias = np.empty_like(V), (1 - TUNING.bias_shared) * biased @ biased.T
-    of_counts, noisy_counts, of_widths, scaled = counts.covariance, counts.covariance.any(), _outer(u), root * n / sd
-    for row in range(len(V)):
-        each = _outer(scaled[row]) * V[row] ** 2 / _outer(sd[row])  # = outer(n) outer(root) (V / outer(sd))^2
-        if noisy_counts:
-            in_common = (V[row] / _outer(sd[row])) ** 2 * _outer(root[row])
-            each += of_counts * (in_common + _outer(off[row]) + _outer(one.gain[row]) * V[row])
+    rest, of_bias, curved = np.empty_like(V), (1 - TUNING.bias_shared) * biased @ biased.T, np.sqrt(common) / (v * u)
+    of_counts, squared_counts = counts.covariance, counts.covariance + _outer(n)
+    for row, each in enumerate(rest):
+        np.multiply(_outer(curved[row]), V[row], out=each)
+        each *= squared_counts
+        if of_counts.any():
+            each += of_counts * _outer(gain[row])
+            each *= V[row]
+            each += of_counts * _outer(off[row])
+        else:
+            each *= V[row]
         each += of_bias
         each.flat[:: M + 1] += own[row]
-        rest[row] = each / of_widths
-    unit = one.gain * n / u
     coefficients = state.mean[:, :k, None]
     of_change_points = state.mean_over_cells - (models.cells[state.label] @ coefficients)[..., 0]
-    mean = (n * off + one.gain * state.mean[:, k : k + M]) / u - unit * of_change_points
     return LinearSums(
         index=state.index,
-        mean=mean,
-        unit=unit,
-        gain=one.gain / u,
-        bias=TUNING.bias_shared**0.5 * biased / u[:, None],
+        mean=n * (off - gain * of_change_points) + gain * state.mean[:, k : k + M],
+        unit=gain * n,
+        gain=gain,
+        bias=TUNING.bias_shared**0.5 * biased,
         cells=models.cells[state.label],
         rest=rest,
-        own=own / u**2,
+        own=own,
         place=place / u**2,
     )
 
@@ -221,7 +222,7 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
     surprise = z - linear.mean @ B.T
     of_change_points = (B * linear.unit[:, None]) @ models.change_points.cells - on_rows @ state.change_points.G
     L, white, log_density = _whitened(S, surprise, s)
-    Q, G = np.linalg.solve(L, cross), np.linalg.solve(L, of_change_points)
+    Q, G = _solved(L, cross), _solved(L, of_change_points)
     log_densities = np.repeat(log_density[:, None], len(TUNING.location_shares), axis=1)
     if linear.place.any():
         P = (B * linear.place[:, None]) @ B.T
@@ -236,7 +237,7 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
     of_f = Q[..., :k]
     even = of_f @ models.even[state.label].swapaxes(1, 2) if models.even is not None else of_f[..., :0]
     change_points = models.change_points.updated(
-        state.change_points, G.astype(float), white, models.change_point_variances[state.index]
+        state.change_points, G, white, models.change_point_variances[state.index]
     )
     over_cells = of_f @ linear.cells.swapaxes(1, 2)
     log_evidences = state.log_evidences + log_densities
@@ -263,10 +264,16 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
 def _whitened(S: FloatArray, surprise: FloatArray, s: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return L, w = L^-1 surprise and log N(surprise; 0, S) for S = L L^T (A, r, r) and surprises (A, r)."""
     L = cholesky_factors(S, s**2)
-    white: FloatArray = np.linalg.solve(L, surprise[..., None])[..., 0].astype(float)
+    white = _solved(L, surprise[..., None])[..., 0]
     half_log_det: FloatArray = np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
     log_density = -0.5 * (white * white).sum(axis=1) - half_log_det - 0.5 * S.shape[1] * _LOG_TWO_PI
     return L, white, log_density
+
+
+def _solved(L: FloatArray, b: FloatArray) -> FloatArray:
+    """Return L^-1 b for lower triangular L (A, r, r) and b (A, r, n). Zeros on a diagonal give infinities."""
+    # the transposes are stored by columns, as BLAS expects matrices: X^T = b^T L^-T
+    return np.stack([dtrsm(1.0, root.T, each.T, side=1).T for root, each in zip(L, b, strict=True)])
 
 
 def cholesky_factors(S: FloatArray, least: float) -> FloatArray:
