@@ -84,10 +84,10 @@ class ChangePointState(NamedTuple):
         """Expected squared height of each shape (A, J), summed over the change points."""
         return np.asarray(self.squares.sum(axis=1))
 
-    def covariance(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Return the covariance (A, n, m) of ``first`` b and ``second`` b, with effects (A, n, J) and (A, m, J)."""
-        each, other = first @ _T(self.means), second @ _T(self.means)
-        return np.asarray((first * self.square[:, None]) @ _T(second) - each @ _T(other))
+    def covariance(self, effects: FloatArray) -> FloatArray:
+        """Return the covariance (A, n, n) of ``effects`` b, with effects (A, n, J)."""
+        scaled, each = effects * np.sqrt(self.square)[:, None], effects @ _T(self.means)
+        return np.asarray(scaled @ _T(scaled) - each @ _T(each))
 
     def variance(self, effects: FloatArray) -> FloatArray:
         """Return the variance (A, n) of ``effects`` b, with effects (A, n, J)."""
@@ -280,30 +280,44 @@ def _fitted(state: ChangePointState, variances: FloatArray, log_prior: FloatArra
     if not state.G.shape[2]:
         return state
     means, squares, evidence = state.means.copy(), state.squares.copy(), state.log_evidence.copy()
-    G, white, A, rows = state.G, state.white, variances[:, :, None], np.arange(len(means))
-    before = np.full(len(rows), -math.inf)
+    rows, before = np.arange(len(means)), np.full(len(means), -math.inf)
+    S = np.einsum("arj,arj->aj", state.G, state.G)
+    A = variances[:, :, None]
+    left = A / (1 + A * S[:, None])
+    prior = log_prior - math.log(A.shape[1]) - 0.5 * np.log1p(A * S[:, None])
+    given = [state.G, state.white, S, left, prior]
+    absent = 1 - float(np.exp(log_prior).sum())
     for _ in range(_ROUNDS):
-        means[rows], squares[rows], evidence[rows] = _one_round(G, white, A, log_prior, means[rows], squares[rows])
+        means[rows], squares[rows], evidence[rows] = _one_round(*given, absent, means[rows], squares[rows])
         rising = evidence[rows] - before >= _TOLERANCE
         if not rising.any():
             break
-        before = evidence[rows][rising]
-        rows, G, white, A = rows[rising], G[rising], white[rising], A[rising]
+        rows, before, given = rows[rising], evidence[rows][rising], [each[rising] for each in given]
     return state._replace(means=means, squares=squares, log_evidence=evidence)
 
 
 def _one_round(
-    G: FloatArray, white: FloatArray, A: FloatArray, log_prior: FloatArray, means: FloatArray, squares: FloatArray
+    G: FloatArray,
+    white: FloatArray,
+    S: FloatArray,
+    left: FloatArray,
+    prior: FloatArray,
+    absent: float,
+    means: FloatArray,
+    squares: FloatArray,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Update each effect in turn given the expectation of the others.
+
+    Args:
+        G, white, means, squares: see ``ChangePointState``.
+        S: squared norms of the columns of G (A, J).
+        left: variance of a height given its shape (A, V, J).
+        prior: logarithm of the prior probability of each variance and shape, times (1 + v_b S)^(-1/2) (A, V, J).
+        absent: prior probability that an effect is absent.
 
     Returns:
         The new means and squares (A, L, J), and the bound of the log evidence (A,).
     """
-    S = np.einsum("arj,arj->aj", G, G)
-    left = A / (1 + A * S[:, None])
-    prior = log_prior - math.log(A.shape[1]) - 0.5 * np.log1p(A * S[:, None])
-    absent = 1 - float(np.exp(log_prior).sum())
     fitted, least = means @ _T(G), np.zeros(means.shape[:2])
     for effect in range(TUNING.most_change_points):
         others = fitted.sum(axis=1) - fitted[:, effect]

@@ -349,7 +349,7 @@ class State:
         """
         others = -self.rows[:, :, self.models.rank :].swapaxes(1, 2) @ self.change_points.G
         every = np.concatenate([self.effects, others], axis=1)
-        return self.change_points.covariance(every, every)
+        return self.change_points.covariance(every)
 
     def _mean(self, phi: FloatArray, shapes: FloatArray) -> FloatArray:
         """Return the posterior mean (A, n) of a linear functional of f, from its features and shapes.
