@@ -51,6 +51,8 @@ _BATCH = 8  # number of shapes whose covariances (n, n) are in memory at a time
 class ChangePointState(NamedTuple):
     """Posterior of the heights of L change points given the released numbers, under A models.
 
+    Arrays (A, n, J) are large, so that their products are computed for one model at a time.
+
     Attributes:
         G: effect of each shape, for unit height, on the whitened measurements (A, R, J).
         white: the whitened measurements w (A, R).
@@ -86,12 +88,15 @@ class ChangePointState(NamedTuple):
 
     def covariance(self, effects: FloatArray) -> FloatArray:
         """Return the covariance (A, n, n) of ``effects`` b, with effects (A, n, J)."""
-        scaled, each = effects * np.sqrt(self.square)[:, None], effects @ _T(self.means)
-        return np.asarray(scaled @ _T(scaled) - each @ _T(each))
+        found, sds = np.empty((*effects.shape[:2], effects.shape[1])), np.sqrt(self.square)
+        for each, sd, means, covariance in zip(effects, sds, self.means, found, strict=True):
+            scaled, expected = each * sd, each @ means.T
+            np.subtract(scaled @ scaled.T, expected @ expected.T, out=covariance)
+        return found
 
     def variance(self, effects: FloatArray) -> FloatArray:
         """Return the variance (A, n) of ``effects`` b, with effects (A, n, J)."""
-        square = (effects**2 @ self.square[:, :, None])[..., 0]
+        square = np.stack([each**2 @ square for each, square in zip(effects, self.square, strict=True)])
         return np.asarray(square - ((effects @ _T(self.means)) ** 2).sum(axis=2))
 
     @property

@@ -256,7 +256,7 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
         log_evidences=log_evidences,
         squared_norms=np.column_stack([state.squared_norms, (white * white).sum(axis=1)]),
         change_points=change_points,
-        effects=state.effects - over_cells.swapaxes(1, 2) @ G,
+        effects=np.subtract(state.effects, learned := over_cells.swapaxes(1, 2) @ G, out=learned),
         log_evidence=log_evidence,
     )
 
