@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from ..arrays import FloatArray
 from ..gp.clipping import clipped
 from ..gp.grid import IndexArray
 from ..gp.pivoted import Features, factorise
-from ..kernels import Kernel
 from ..linalg import column_norms
 from ..seasons import lifted
 from .cells import LocatedGrid
@@ -57,7 +57,7 @@ class ModelSet:
     Attributes:
         grid: the columns, cells or clusters.
         features: features phi of each kernel, with pivots among the columns' centres.
-        nodes: phi of each kernel at the nodes (F, number of its features).
+        nodes: covariances of f at the nodes with f at the pivots of each kernel (F, number of its features).
         star: phi of each kernel at the nodes of ``grid.star`` (M (1 + 2 S), number of its features).
         cells: means of phi over the columns (K, M, k), padded with 0 to the largest number of features k.
         prior_over_cells: prior covariance of the means of f over the columns (K, M, M).
@@ -140,15 +140,15 @@ def model_set(
     """
     change_points = no_change_points(grid) if change_points is None else change_points
     kernels = list(dict.fromkeys(model.kernel for model in models))
-    features = [factorise(kernel, grid.centres, _TOLERANCE).features for kernel in kernels]
-    nodes = tuple(each.at(grid.nodes).values() for each in features)
-    cells = _padded([grid.averages(each) for each in nodes])
+    features = tuple(factorise(kernel, grid.centres, _TOLERANCE).features for kernel in kernels)
+    nodes = tuple(kernel(grid.nodes, each.Z) for kernel, each in zip(kernels, features, strict=True))
+    cells = _cells(grid, features, nodes)
     noises = [model.noise_variance for model in models]
     return ModelSet(
         grid=grid,
-        features=tuple(each.at(grid.centres) for each in features),
+        features=features,
         nodes=nodes,
-        star=tuple(each[grid.star.ravel()] for each in nodes),
+        star=tuple(_whitened(each, of[grid.star.ravel()]) for each, of in zip(features, nodes, strict=True)),
         cells=cells,
         prior_over_cells=cells @ cells.swapaxes(1, 2),
         bias=bias_features(grid.box, grid.centres),
@@ -160,7 +160,7 @@ def model_set(
         amplitude=np.array([model.kernel.variance for model in models]),
         change_points=change_points,
         change_point_variances=np.stack([change_points.variances_under(noise) for noise in noises]),
-        feature_error=np.stack([_left_out(kernel, grid, each) for kernel, each in zip(kernels, nodes, strict=True)])
+        feature_error=np.stack([_left_out(grid, *each) for each in zip(features, nodes, strict=True)])
         if isinstance(grid, Clusters | LocatedGrid)
         else None,
     )
@@ -174,7 +174,7 @@ def models_given_locations(models: ModelSet, grid: LocatedGrid, open_share: Floa
         grid: the same cells with the mean locations.
         open_share: share of the variance within a cell that the measured locations leave open (M,).
     """
-    cells = _padded([grid.averages(each) for each in models.nodes])
+    cells = _cells(grid, models.features, models.nodes)
     return replace(
         models,
         grid=grid,
@@ -186,17 +186,23 @@ def models_given_locations(models: ModelSet, grid: LocatedGrid, open_share: Floa
     )
 
 
-def _padded(parts: Sequence[FloatArray]) -> FloatArray:
-    """Stack matrices (n, k) with different k into one array, padding them with columns of zeros."""
+def _whitened(features: Features, covariances: FloatArray) -> FloatArray:
+    """Return features phi (n, r), given the covariances of n values of f with f at the pivots (n, r)."""
+    return np.asarray(solve_triangular(features.root, covariances.T, lower=True, check_finite=False).T)
+
+
+def _cells(grid: Columns, features: Sequence[Features], nodes: Sequence[FloatArray]) -> FloatArray:
+    """Return the means of phi over the columns (K, M, k), padded with columns of zeros."""
+    parts = [_whitened(each, grid.averages(of_nodes)) for each, of_nodes in zip(features, nodes, strict=True)]
     most = max(each.shape[1] for each in parts)
     return np.stack([np.pad(each, ((0, 0), (0, most - each.shape[1]))) for each in parts])
 
 
-def _left_out(kernel: Kernel, grid: Columns, nodes: FloatArray) -> FloatArray:
+def _left_out(grid: Columns, features: Features, nodes: FloatArray) -> FloatArray:
     """Return the mean of k(x, x) - |phi(x)|^2 over the nodes of each column (M,), or 0 if it is a rounding error."""
-    rest = kernel.diagonal(grid.nodes) - column_norms(nodes.T)
+    rest = features.kernel.diagonal(grid.nodes) - column_norms(_whitened(features, nodes).T)
     mean = grid.even_averages(rest)
-    return np.where(mean > _ROUNDING * kernel.variance, mean, 0.0)
+    return np.where(mean > _ROUNDING * features.kernel.variance, mean, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -316,8 +322,9 @@ class State:
         """Return the posterior mean of f at the nodes (F,), averaged with the weights (A,) over the models."""
         mean = self.models.change_points.nodes @ (weights @ self.change_points.mean)
         for label, rows in self.models.kernels_of(self.index):
-            nodes = self.models.nodes[label]
-            mean += nodes @ (weights[rows] @ self.coefficients[rows, : nodes.shape[1]])
+            nodes, root = self.models.nodes[label], self.models.features[label].root
+            coefficients = weights[rows] @ self.coefficients[rows, : nodes.shape[1]]
+            mean += nodes @ solve_triangular(root, coefficients, lower=True, trans="T", check_finite=False)
         return mean
 
     @cached_property

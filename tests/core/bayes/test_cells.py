@@ -212,7 +212,7 @@ def test_variances_of_states_match_their_covariance(world):
     state = prior_state(models, SURE)
     for rows in (B, B[:2]):
         state = updated_state(state, _open(SURE, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
-    k, [cells], [nodes] = models.rank, models.cells, models.nodes
+    k, [cells], nodes = models.rank, models.cells, models.at(0, CELLS.nodes)
     C, X, g = _covariance(state)[:k, :k], rng.uniform(*CELLS.box[0], (5, 1)), np.zeros(18)
     assert state.rows.shape[1] == 6
     moments = curve_moments(state, g)
@@ -236,7 +236,7 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     g = 0.3 + 0 * CELLS.nodes[:, 0]
     state = prior_state(models, SURE)
     linear = linearise(SURE, state, about(low, high, g), 10.0, residual_variance_of(0.2))
-    worlds, sums, [nodes] = 20_000, np.zeros((20_000, 6)), models.nodes
+    worlds, sums, nodes = 20_000, np.zeros((20_000, 6)), models.at(0, CELLS.nodes)
     a = rng.standard_normal((worlds, nodes.shape[1]))
     f = a @ nodes.T
     for cell, count in enumerate(COUNTS.astype(int)):
