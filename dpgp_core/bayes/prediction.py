@@ -110,7 +110,7 @@ def change_point_covariances(filtered: Filter, posterior: Posterior, X_test: Flo
     for label, rows in models.kernels_of(state.index):
         Q = state.rows[rows, :, : models.rank] @ models.at(label, X_test).T
         effects = shapes - Q.swapaxes(1, 2) @ state.change_points.G[rows]
-        covariances[state.index[rows]] += state.change_points.only(rows).covariance(effects, effects)
+        covariances[state.index[rows]] += state.change_points.only(rows).covariance(effects)
     return tuple(covariances)
 
 

@@ -301,22 +301,18 @@ class State:
     @cached_property
     def mean_over_cells(self) -> FloatArray:
         """Posterior mean of f over each column (A, M)."""
-        return self._mean(self.models.cells[self.label], self.models.change_points.cells)
+        return self._mean(self.models.cells, self.models.change_points.cells)
 
     @cached_property
     def mean_over_even(self) -> FloatArray:
         """Posterior mean of f over each column if its records were evenly spread (A, M)."""
         assert self.models.even is not None
-        return self._mean(self.models.even[self.label], self.models.change_points.even)
+        return self._mean(self.models.even, self.models.change_points.even)
 
     @cached_property
     def mean_at_star(self) -> FloatArray:
         """Posterior mean of f at the nodes of ``grid.star`` (A, M (1 + 2 S))."""
-        means = self.change_points.mean @ self.models.change_points.nodes[self.models.grid.star.ravel()].T
-        for label, rows in self.models.kernels_of(self.index):
-            star = self.models.star[label]
-            means[rows] += self.coefficients[rows, : star.shape[1]] @ star.T
-        return means
+        return self._mean(self.models.star, self.models.change_points.nodes[self.models.grid.star.ravel()])
 
     def mean_at_nodes(self, weights: FloatArray) -> FloatArray:
         """Return the posterior mean of f at the nodes (F,), averaged with the weights (A,) over the models."""
@@ -358,14 +354,17 @@ class State:
         every = np.concatenate([self.effects, others], axis=1)
         return self.change_points.covariance(every)
 
-    def _mean(self, phi: FloatArray, shapes: FloatArray) -> FloatArray:
+    def _mean(self, phi: Sequence[FloatArray] | FloatArray, shapes: FloatArray) -> FloatArray:
         """Return the posterior mean (A, n) of a linear functional of f, from its features and shapes.
 
         Args:
-            phi: the functional applied to the features (A, n, k).
+            phi: the functional applied to the features of each kernel (n, number of features).
             shapes: the functional applied to the shapes of the change points (n, J).
         """
-        return np.asarray((phi @ self.coefficients[:, :, None])[..., 0] + self.change_points.mean @ shapes.T)
+        means = self.change_points.mean @ shapes.T
+        for label, rows in self.models.kernels_of(self.index):
+            means[rows] += self.coefficients[rows, : phi[label].shape[1]] @ phi[label].T
+        return means
 
 
 def prior_state(models: ModelSet, counts: Counts) -> State:

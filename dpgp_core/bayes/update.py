@@ -73,7 +73,8 @@ class LinearSums:
         unit: derivative of x with respect to the mean of f over the column (A, M).
         gain: derivative of x with respect to eta (A, M).
         bias: derivative of x with respect to b (M, q), the same under all models.
-        cells: means of the features over the columns (A, M, k).
+        label: kernels of the models (A,).
+        cells: means of the features of each kernel over the columns (K, M, k).
         rest: covariance of the rest (A, M, M).
         own: the part of its diagonal that is independent from column to column (A, M).
         place: the part of ``own`` that is due to one location shared by all records of a column (A, M).
@@ -84,6 +85,7 @@ class LinearSums:
     unit: FloatArray
     gain: FloatArray
     bias: FloatArray
+    label: IndexArray
     cells: FloatArray
     rest: FloatArray
     own: FloatArray
@@ -92,12 +94,12 @@ class LinearSums:
     def only(self, index: IndexArray) -> LinearSums:
         """Return the observation restricted to the models ``index``, which are some of its models."""
         rows = np.searchsorted(self.index, index)
-        parts = {name: each[rows] for name, each in vars(self).items() if name not in ("index", "bias")}
+        parts = {name: each[rows] for name, each in vars(self).items() if name not in ("index", "bias", "cells")}
         return replace(self, index=index, **parts)
 
     def weighted(self, B: FloatArray) -> FloatArray:
         """Return B T (A, r, N) for a strategy B (r, M)."""
-        of_f = (B * self.unit[:, None]) @ self.cells
+        of_f = np.stack([(B * unit) @ self.cells[label] for unit, label in zip(self.unit, self.label, strict=True)])
         of_bias = np.broadcast_to(B @ self.bias, (len(of_f), len(B), self.bias.shape[1]))
         return np.concatenate([of_f, B * self.gain[:, None], of_bias], axis=2)
 
@@ -183,15 +185,15 @@ def linearise(
             each *= V[row]
         each += of_bias
         each.flat[:: M + 1] += own[row]
-    coefficients = state.mean[:, :k, None]
-    of_change_points = state.mean_over_cells - (models.cells[state.label] @ coefficients)[..., 0]
+    of_change_points = (state.effects @ state.change_points.mean[:, :, None])[..., 0]
     return LinearSums(
         index=state.index,
         mean=n * (off - gain * of_change_points) + gain * state.mean[:, k : k + M],
         unit=gain * n,
         gain=gain,
         bias=TUNING.bias_shared**0.5 * biased,
-        cells=models.cells[state.label],
+        label=state.label,
+        cells=models.cells,
         rest=rest,
         own=own,
         place=place / u**2,
@@ -239,7 +241,7 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
     change_points = models.change_points.updated(
         state.change_points, G, white, models.change_point_variances[state.index]
     )
-    over_cells = of_f @ linear.cells.swapaxes(1, 2)
+    over_cells = np.stack([each @ linear.cells[label].T for each, label in zip(of_f, linear.label, strict=True)])
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
     smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.location_shares))
