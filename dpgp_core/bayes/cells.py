@@ -152,11 +152,6 @@ class CellGrid(DividedBox):
         """Return the same means for records that are spread evenly over each cell, even if locations are known."""
         return CellGrid.averages(self, values)
 
-    @property
-    def parts(self) -> int:
-        """Number of equal parts of the box between which a curve of one input may have change points."""
-        return self.size
-
     def within_each(self, count: int) -> FloatArray:
         """Return ``count`` evenly spaced points in each cell of a grid with one side (M count, 1)."""
         return Grid(box=self.sides, bins=(self.size * count,)).centres

@@ -351,8 +351,8 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
     """
     if grid.dim > 1 or not grid.numeric_sides:
         return no_change_points(grid)
-    bumps = sum(len(_middles(grid.parts, width)) for width in TUNING.bump_widths)
-    sharp = np.repeat([1.0, TUNING.bump_sharpness], [grid.parts - 1, bumps])
+    bumps = sum(len(_middles(grid.size, width)) for width in TUNING.bump_widths)
+    sharp = np.repeat([1.0, TUNING.bump_sharpness], [grid.size - 1, bumps])
     change_points = _change_points(grid, sharp, variance * np.array(TUNING.change_point_variances))
     if isinstance(grid, CellGrid):
         return change_points
@@ -421,10 +421,10 @@ def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
     if not J:
         return np.zeros((len(X), 0))
     low, high = grid.sides[0]
-    along = (X[:, :1] - low) / (high - low) * grid.parts
-    shapes = [np.clip(along - np.arange(0.5, grid.parts - 1), 0, 1)]
+    along = (X[:, :1] - low) / (high - low) * grid.size
+    shapes = [np.clip(along - np.arange(0.5, grid.size - 1), 0, 1)]
     for width in TUNING.bump_widths:
-        t = np.abs(along - _middles(grid.parts, width)) / width
+        t = np.abs(along - _middles(grid.size, width)) / width
         shapes.append(np.where(t < 0.5, 1 - t**2 / 0.75, np.maximum(1.5 - t, 0.0) ** 2 / 1.5))
     return np.hstack(shapes)
 

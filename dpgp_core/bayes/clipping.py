@@ -52,17 +52,6 @@ class Ends(NamedTuple):
     half_width: FloatArray
 
 
-def widest_near_optimal(risks: FloatArray, tolerance: float) -> int:
-    """Return the index of the widest intervals whose risk exceeds the smallest by at most ``tolerance``.
-
-    Args:
-        risks: risk of each width, in ascending order of the widths (W,).
-        tolerance: difference of risks.
-    """
-    good = risks <= risks.min() + tolerance
-    return int(np.flatnonzero(good)[-1])
-
-
 def ends_of(low: FloatArray, high: FloatArray, centre: FloatArray, half_range: float, *, clips: bool = True) -> Ends:
     """Return the ends of clipping intervals of outcomes, with ends that clip nothing moved far away.
 

@@ -54,11 +54,6 @@ class Clusters(DividedBox):
         return int(self.ends.shape[1])
 
     @property
-    def parts(self) -> int:
-        """Number of equal parts of the box between which a curve of one input may have change points."""
-        return self.size
-
-    @property
     def centres(self) -> FloatArray:
         """Middles of the clusters (M, S)."""
         return np.asarray(self.ends.mean(axis=0))

@@ -103,7 +103,7 @@ def measure_distances(
         reader: answers the query.
         B: strategy (r, M); None for the best one.
     """
-    g, people, s = filtered.curve(posterior), filtered.record_counts, split.multiplier(split.dispersion)
+    g, people, s = filtered.curve(posterior), filtered.counts.nonnegative, split.multiplier(split.dispersion)
     mean_square = float(filtered.mean_square(posterior, g) @ people / people.sum())
     threshold = clipping_threshold(mean_square, filtered.half_range)
     sd = math.sqrt(filtered.residuals(posterior).variance)

@@ -119,11 +119,6 @@ class Filter:
         models = self.models
         return noise_shares(models.noise_variance, models.weight, models.label.tolist(), self.half_range)
 
-    @property
-    def record_counts(self) -> FloatArray:
-        """Expected numbers of records in the columns (M,), or 0 if they are negative."""
-        return self.counts.nonnegative
-
     def with_counts(
         self, counts: CellCounts | Counts, z: FloatArray = NOTHING, positions: Positions | None = None
     ) -> Filter:
@@ -171,7 +166,7 @@ class Filter:
         posterior = self._reweighted(posterior)
         if not self.is_binary:
             return posterior
-        share, zero = self.record_counts / self.record_counts.sum(), np.zeros(len(self.columns.nodes))
+        share, zero = self.counts.nonnegative / self.counts.nonnegative.sum(), np.zeros(len(self.columns.nodes))
         for _ in range(ROUNDS):  # the residual variance and the weights of the models each follow from the other
             square = self.mean_square(posterior, zero) @ share - self._noise_variance(posterior)
             posterior = self._reweighted(posterior._replace(log_densities=of_binary(self.half_range, float(square))))

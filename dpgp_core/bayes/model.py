@@ -57,8 +57,8 @@ def auto_models(
     """
     sides = [high - low for low, high in number_sides(box)]
     kernels = (
-        EQ(variance=variance * half_range**2, lengthscale=[share * side for side in sides])
-        for share in TUNING.lengthscales
+        EQ(variance=variance * half_range**2, lengthscale=[curve.lengthscale * side for side in sides])
+        for curve in TUNING.curves
     )
     return across_groups(with_noises([(kernel, 1.0) for kernel in kernels], half_range, noise_sds), box, shared)
 
@@ -122,11 +122,15 @@ def curve_models(
     if rough:
         kept = (curve for curve in TUNING.rough_curves if curve.lengthscale >= TUNING.rough_with_groups or not groups)
         curves += [curve._replace(weight=rough * curve.weight) for curve in kept]
-    if len(number_sides(box)) >= 3:
-        curves = [curve for curve in curves if curve.lengthscale >= TUNING.shortest_of_three]
+    curves = _long_enough(curves, len(number_sides(box)))
     level = TUNING.level * TUNING.curve_variance * half_range**2
     kernels = [(LevelAndCurve(level=level, curve=kernel_of(curve, box, half_range)), curve.weight) for curve in curves]
     return across_groups(with_noises(kernels, half_range, noise_sds), box)
+
+
+def _long_enough(curves: Iterable[PriorComponent], sides: int) -> list[PriorComponent]:
+    """Return the curves whose lengthscale the cells of a box with so many numerical sides can show."""
+    return [curve for curve in curves if sides < 3 or curve.lengthscale >= TUNING.shortest_of_three]
 
 
 def models_of_inputs(
@@ -305,10 +309,11 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
         if isinstance(inner, LevelAndCurve) and isinstance(inner.curve, EQ) and inner.curve.variance > inner.level:
             by_curve.setdefault(inner.curve, []).append(index)
     noise = weights @ [model.noise_variance for model in models]
-    for share, (curve, own) in zip(TUNING.lengthscales, by_curve.items(), strict=False):
+    kept = _long_enough(TUNING.curves, len(np.atleast_1d(next(iter(by_curve)).lengthscale)))
+    for curve, (kernel, own) in zip(kept, by_curve.items(), strict=False):  # models of single inputs come later
         nearest = min(own, key=lambda i: abs(math.log(models[i].noise_variance / noise)))
-        if np.median(variances[nearest]) < 0.5 * curve.variance:
-            return min(2 * share, 1.0)
+        if np.median(variances[nearest]) < 0.5 * kernel.variance:
+            return min(2 * curve.lengthscale, 1.0)
     return None
 
 

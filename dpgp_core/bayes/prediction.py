@@ -134,7 +134,7 @@ def unseen_outliers(filtered: Filter, posterior: Posterior, stages: Sequence[Sta
         low, high = stage.low + middle, stage.high + middle
         clips = np.isfinite(ends_of(low, high, middle, h, clips=not filtered.is_binary).half_width)
         clipped |= bool(clips.any())
-        far = np.where(clips, 0.0, 2 * h * filtered.record_counts / (high - low))
+        far = np.where(clips, 0.0, 2 * h * filtered.counts.nonnegative / (high - low))
         information += float(((stage.B @ far) ** 2).sum()) / stage.noise_multiplier**2
     if not clipped or has_outliers(posterior.log_densities):
         return 0.0

@@ -26,7 +26,6 @@ from ..measurement.integers import GRID, strategy_integers
 from ..strategies.bayes import optimal_strategy, risk
 from ..strategies.risk_model import RiskModel
 from ..strategies.strategy import Strategy
-from .clipping import widest_near_optimal
 from .filter import Filter, Posterior
 from .queries import NOTHING, Squares, StageMeasurement
 from .residuals import core_is_known, threshold_of_excess
@@ -138,7 +137,8 @@ def choose_width(models: Sequence[RiskModel], B: FloatArray, s: float) -> int:
         risks = np.array([risk([model], B, s**2) for model in models])
     except _NUMERICAL:
         return 0
-    return widest_near_optimal(risks, TUNING.tied * (models[0].prior_risk - float(risks.min())))
+    least = float(risks.min())
+    return int(np.flatnonzero(risks <= least + TUNING.tied * (models[0].prior_risk - least))[-1])
 
 
 def plan_stage(
@@ -261,7 +261,7 @@ def mixture_risk(filtered: Filter, posterior: Posterior, linear: LinearSums, sha
     """
     weights = shares / shares.sum()
     mean = Moments(*(np.tensordot(weights, part, axes=1) for part in moments_of(filtered, posterior, linear)))
-    return risk_model(mean, filtered.record_counts)
+    return risk_model(mean, filtered.counts.nonnegative)
 
 
 def moments_of(filtered: Filter, posterior: Posterior, linear: LinearSums) -> Moments:
@@ -286,7 +286,7 @@ def moments_of(filtered: Filter, posterior: Posterior, linear: LinearSums) -> Mo
         K += unit.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]
         K += of_sums[..., 2 * M :] @ linear.bias.T
         F += of_sums[..., :M]
-    own = linear.own + linear.gain**2 * (1 + KAPPA) * filtered.record_counts * state.noise_variance[:, None]
+    own = linear.own + linear.gain**2 * (1 + KAPPA) * filtered.counts.nonnegative * state.noise_variance[:, None]
     return Moments(K + linear.rest, own, F, state.variance_over_cells)
 
 

@@ -78,9 +78,8 @@ class Tuning:
     curve_variance: float = 1 / 3
     # Variance of the mean level, over v [inputs].
     level: float = 0.5
-    # Lengthscales of the automatic kernels, over the sides of the box [inputs; convention: a factor of two apart].
-    lengthscales: tuple[float, ...] = _LENGTHSCALES
-    # Large deviations from the mean level [inputs, !Kung heights, London prices].
+    # Large deviations from the mean level [inputs, !Kung heights, London prices; convention: lengthscales are a factor
+    # of two apart].
     curves: tuple[PriorComponent, ...] = tuple(PriorComponent(EQ, share, 1.0, 1.0) for share in _LENGTHSCALES)
     # Small deviations; along one input their weight grows with n / s [food expenditure by income, 235 households,
     # epsilon 0.2: error 171 with and 155 without them; 300 people on a plane: 2.5 with and 3.8 without them].

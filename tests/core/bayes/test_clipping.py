@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpgp_core.bayes.clipping import bias_features, bias_sd, ends_of, widest_near_optimal
+from dpgp_core.bayes.clipping import bias_features, bias_sd, ends_of
 
 TWO = 2.0
 
@@ -32,8 +32,3 @@ def test_bias_reaches_one_sigma_at_the_largest_variance():
     np.testing.assert_allclose(bias_sd(at_once, 1.0, 4.0), roomy, rtol=0.01)
     assert roomy < 0.4
 
-
-def test_the_widest_nearly_optimal_width_is_chosen():
-    risks = np.array([[1.0, 1.05, 1.2], [1.0, 1.2, 1.0], [1.0, 2.0, 2.0], [3.0, 2.0, 1.0]])
-    found = [widest_near_optimal(row, tolerance) for row, tolerance in zip(risks, [0.05, 0.0, 0.5, 0.0], strict=True)]
-    assert found == [1, 2, 0, 2]

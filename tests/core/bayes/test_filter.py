@@ -112,7 +112,7 @@ def known_after(filtered, sd, s=0.3):
     high = np.minimum(TUNING.threshold**2 * filtered.mean_square(now, g), (2 * HALF) ** 2)
     square = (sd * np.random.default_rng(1).standard_normal(4000)) ** 2
     sums = [
-        n * (np.minimum(square, most) / most - 0.5).mean() for n, most in zip(filtered.record_counts, high, strict=True)
+        n * (np.minimum(square, most) / most - 0.5).mean() for n, most in zip(filtered.counts.nonnegative, high, strict=True)
     ]
     return filtered.with_squares(now, Squares(g, high, s, float(sum(sums))))
 
@@ -137,9 +137,9 @@ def test_stages_take_the_widest_nearly_optimal_interval(even, s, expected):
         )
         S = B @ K @ B.T + s**2 * np.eye(5)
         explained = np.einsum("rm,rm->m", B @ F, np.linalg.solve(S, B @ F))
-        left.append(float(even.record_counts @ (variance - explained) / even.record_counts.sum()))
+        left.append(float(even.counts.nonnegative @ (variance - explained) / even.counts.nonnegative.sum()))
     models = [mixture_risk(even, known, linear, shares) for linear in linears]
-    prior = float(even.record_counts @ variance / even.record_counts.sum())
+    prior = float(even.counts.nonnegative @ variance / even.counts.nonnegative.sum())
     good = np.flatnonzero(np.array(left) <= min(left) + TUNING.tied * (prior - min(left)))
     assert choose_width(models, B, s) == good[-1] == expected
     assert s < 1 or max(left) < 1.2 * min(left)
@@ -185,7 +185,7 @@ def test_plans_for_second_moments_are_nearly_optimal(s):
     of_likeliest = linear.only(index)
     alone = each_alone(moments_of(few, now, of_likeliest))
     mixture = [
-        replace(risk_model(one, few.record_counts), weight=share) for one, share in zip(alone, shares, strict=True)
+        replace(risk_model(one, few.counts.nonnegative), weight=share) for one, share in zip(alone, shares, strict=True)
     ]
     moments = mixture_risk(few, now, of_likeliest, shares)
     B, closer = plan_stage(few, now, linear, s).B, optimal_strategy(mixture, s**2, gap=1e-3).B

@@ -12,6 +12,7 @@ from dpgp_core.bayes.model import (
     models_around,
     models_of,
     rough_share,
+    visible_width,
     weights_of,
 )
 from dpgp_core.bayes.periodic import with_periodic_component, with_periodic_models, with_phases
@@ -46,6 +47,16 @@ def test_declared_kernels_are_mixed_with_neighbours_and_defaults():
     noises = [{model.noise_variance for model in some} for some in (without_noise[:18], without_noise[18:])]
     assert noises[0] == noises[1]
     assert {model.kernel.lengthscale for model in without_noise[:18]} == {2.0, 4.0, 8.0}
+
+
+@pytest.mark.parametrize("inputs", [1, 2, 3])
+def test_visible_width_is_twice_the_shortest_lengthscale_that_is_shown(inputs):
+    """Three inputs have no kernel with the shortest lengthscale."""
+    models = models_of((), None, [(0.0, 2.0)] * inputs, 3.0)
+    weights, variances = np.full(len(models), 1 / len(models)), np.full((len(models), 4), 3.0)
+    assert visible_width(models, variances, weights) is None
+    variances[[model.kernel.curve == EQ(variance=3.0, lengthscale=[0.5] * inputs) for model in models]] = 1.0
+    assert visible_width(models, variances, weights) == 0.5
 
 
 def test_rough_curves_are_added_with_their_share():
