@@ -1,16 +1,9 @@
 """How one privacy budget is split over everything that Bayes cloaking measures.
 
-A release whose noise multiplier is s is (1 / s)-GDP. A part with the share p of 1 / s^2 has the noise multiplier
+"Budget" in docs/bayes_cloaking.md describes the split. A part with the share p of 1 / s^2 has the noise multiplier
 s / sqrt(p) and is (sqrt(p) / s)-GDP. Parts are measured one after another, each query a function of numbers released
 before, so all of them together are exactly (1 / s)-GDP if the shares add up to 1 (adaptive composition: Dong, Roth & Su
 2022, corollary 3.3). ``BudgetSplit`` asserts that they do.
-
-1. Local dispersion takes 5 %, and where outcomes may be skewed, the number of outcomes above the curve another 3 %. For
-   yes/no outcomes both follow from the curve and take nothing.
-2. Of the rest, the curve's part, private inputs take 15 % for the counts of records in cells, and 2 % for their
-   locations within the cells if there are many people for the budget.
-3. The rest is divided over the stages in proportion to 1, 2, 4, 8, 8, ...: early stages only centre the intervals of
-   later ones. Of every stage but the first, a tenth goes to the squared residuals about the curve so far.
 """
 
 from __future__ import annotations

@@ -330,7 +330,6 @@ def located_grid(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | No
     """Return the grid with the locations of records with public inputs.
 
     Args:
-        grid: the cells.
         X: public inputs (n, D).
         person: identifier of the person of each row (n,), if each person counts once; None if each row does.
     """
@@ -348,7 +347,6 @@ def grid_from_moments(grid: CellGrid, positions: FloatArray, squares: FloatArray
     polynomials are 4.5 q - 1.5 m, 1 - 9 q and 4.5 q + 1.5 m. For several sides, products of these are taken.
 
     Args:
-        grid: the cells.
         positions: m for each of the S numerical sides (S, M), from -1/2 to 1/2.
         squares: q (S, M).
     """
@@ -376,17 +374,8 @@ def cells_of(
 ) -> CellGrid:
     """Return the cells for a table. Their number grows with n and with the budget, and depends on public numbers alone.
 
-    Large cells are measured precisely, and small cells locate records better. With u = n / (80 s G) for G groups, the
-    number of cells of each group is
-
-    * for one side, 16 u^0.4;
-    * for two and three sides, 16 u^0.4, or 16 u^1.5 if that is more, restricted by ``TUNING.fast_cells``;
-    * if inputs are private, at most the number that leaves 8 records to a cell for one side, and 4 otherwise;
-    * if inputs are public, 16 u^0.4 is multiplied by u^0.25, but at least by 1 and at most by 2, and
-      ``finer_where_used`` may refine the cells further.
-
-    If the only numerical input has a period, its side is divided into about 5 u^0.5 parts, and each of these into
-    phases. ``Tuning`` gives the reasons for these numbers.
+    Large cells are measured precisely, and small cells locate records better. ``Tuning`` describes the rules, and gives
+    the reasons for their numbers. If inputs are public, ``finer_where_used`` may refine the cells further.
 
     Args:
         box: declared (low, high) or categories of each input.

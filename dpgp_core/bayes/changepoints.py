@@ -2,26 +2,18 @@
 
 A Gaussian process that is rough everywhere describes a single step poorly: it takes many records to distinguish it from
 a smooth one, and its intervals are wide everywhere. Along one input every model is therefore
-f = f_model + sum_l b_l phi_l(x) with at most ``TUNING.most_change_points`` terms. Each term is present with probability
-p = ``TUNING.change_point_share``, its height is b_l ~ N(0, v_b), and its shape phi_l is one of J steps and bumps, which
-are public and equally likely. The box is divided into M equal parts, which are the cells if columns are cells. A step
-is 1{phi(x) > u}, where phi rises linearly from 0 to 1 between the middles of two neighbouring parts and u ~ U(0, 1), so
-that the step may be anywhere between these middles and phi is its mean. Bumps are quadratic B-splines with knots at
-edges of parts. Because a peak may be sharper, a share ``TUNING.bump_sharpness`` of the variance from the unknown
-location of a step is assumed for bumps as well.
+f = f_model + sum_l b_l phi_l(x). "The model" in docs/bayes_cloaking.md has the prior of the terms, and of the *masses*,
+which are places with far more records than others. A step is 1{phi(x) > u}, where phi rises linearly from 0 to 1
+between the middles of two neighbouring parts of the box and u ~ U(0, 1), so that the step may be anywhere between these
+middles and phi is its mean. Bumps are quadratic B-splines with knots at edges of parts.
 
-"Change points" in docs/bayes_cloaking.md derives the effect G (R, J) of a unit of each change point on the whitened
+"Change points" in the same document derives the effect G (R, J) of a unit of each change point on the whitened
 measurements w (R,), and with it the sparse regression w = G b + N(0, I). Its effects are fitted one at a time, each
 given the expectation of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With
-q = G^T (w - G E b of the others) and S_j = |g_j|^2,
+q = G^T (w - G E b of the others), S_j = |g_j|^2, and p the probability that a term is present,
 
     p(j | z) / p(none | z) = p / (J (1 - p)) (1 + v_b S_j)^(-1/2) exp(v_b q_j^2 / (2 (1 + v_b S_j))),
     b | j, z ~ N(v_b q_j / (1 + v_b S_j), v_b / (1 + v_b S_j)).
-
-A *mass* is a place with far more records than others, at the smallest or the largest input. It has a shape of its own,
-which is 1 there and 0 elsewhere ("Masses" in the same document). If inputs are public, a mass is a column with a single
-place. If they are private, noisy counts identify masses at the ends of the box, and the records of an end cell in
-excess of the number in the next cell are assumed to be at the end.
 """
 
 from __future__ import annotations
@@ -257,7 +249,6 @@ class ChangePoints:
         """Return the state after a stage that released r numbers.
 
         Args:
-            state: the state before.
             G: effects of the shapes on the whitened numbers (A, r, J).
             white: the whitened numbers w (A, r).
             variances: v_b under each model (A, V).
@@ -346,7 +337,6 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
     """Return the steps, bumps and public masses that curves of one numerical input may have; none for other inputs.
 
     Args:
-        grid: the columns.
         variance: prior variance of curves with large deviations from their mean level, in squared model units.
     """
     if grid.dim > 1 or not grid.numeric_sides:

@@ -70,7 +70,6 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     posteriors for all tau are averaged with the evidence of z as weights.
 
     Args:
-        grid: the cells.
         n: number of records, which is public.
         B: strategy (r, M). Releases use B = I. A strategy planned for a smooth density has errors that are a tenth
             smaller for even inputs, and two to three times as large for inputs in towns or along a curve.

@@ -1,17 +1,13 @@
 """Local dispersion: the residual standard deviation as a function of the inputs, from clipped absolute residuals.
 
 After the stages, which determine a curve g, one more measurement releases sums of a_j = min(|y_j - g(x_j)|, A) in
-[0, A], where g and A are functions of released numbers: z = B (a / A - 1/2) + s w, with columns of B of norm at most 1,
-so that one record changes it by at most |b_j| <= 1. The sums identify the mean of a for outcomes with any distribution.
-
-For normal outcomes of noise variance sigma^2, with t = A / sigma,
+[0, A]: z = B (a / A - 1/2) + s w. They identify the mean of a for outcomes with any distribution. For normal outcomes
+of noise variance sigma^2, with t = A / sigma,
 
     E min(|r|, A) = sigma sqrt(2 / pi) (1 - exp(-t^2 / 2)) + 2 A Phi(-t),
 
-which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. If A is much
-larger than sigma, the result is (pi / 2) (m^2 + v), with m and v the posterior mean and variance of E a. This simpler
-formula is not used, because it is too small where A clips a part of the distances. For outcomes that are not normal,
-the inverse of the formula for normal outcomes gives intervals of about the right width.
+which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. For other
+outcomes this inverse gives intervals of about the right width.
 """
 
 from __future__ import annotations
@@ -107,7 +103,6 @@ def distance_query(
     """Return the query for sums of a / A - 1/2 = (v + 2 usual - 1) / 2 to the dispersion filter. It clips no v.
 
     Args:
-        filtered: the dispersion filter.
         B: strategy (r, M).
         usual: expected a / A.
         s: standard deviation of the noise on each entry of z.
@@ -122,7 +117,6 @@ def plan_distances(filtered: Filter, usual: float, s: float) -> Strategy:
     """Return the strategy for measuring distances.
 
     Args:
-        filtered: the filter of the curve.
         usual: expected a / A.
         s: noise multiplier of the distances.
     """
@@ -147,8 +141,6 @@ def predict_release(filtered: Filter, posterior: Posterior, measured: Measured, 
 
     Args:
         filtered: the filter, with the counts and locations of the release.
-        posterior: the posterior given all stages.
-        measured: the measurements of the release.
         X_test: test inputs (P, D).
     """
     prediction = predict(filtered, posterior, X_test)

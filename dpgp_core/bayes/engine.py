@@ -1,9 +1,8 @@
 """The loop over all measurements of a release: plan a query, measure it, read the answer.
 
-A stage measures z = B x + s w, where x contains sums of clipped residuals. The columns of B have norm at most 1, so
-that one record, or one person, changes B x by at most 1 (see ``measurement``). The strategy B and the clipping
-intervals are functions of numbers released before, so that all measurements together are (1 / s)-GDP with the shares of
-``budget``. Only the ``RecordReader`` sees records. The ``Filter`` reads its answers, which is post-processing.
+"Why it is private" in docs/bayes_cloaking.md: every query is a function of numbers released before, and one record, or
+one person, changes its answer by at most 1. Only the ``RecordReader`` sees records. The ``Filter`` reads its answers,
+which is post-processing.
 """
 
 from __future__ import annotations
@@ -97,8 +96,6 @@ def measure_distances(
     """Measure absolute residuals about the curve that the stages determine, see ``dispersion``.
 
     Args:
-        filtered: the filter.
-        posterior: the posterior given all stages.
         split: how the budget is split.
         reader: answers the query.
         B: strategy (r, M); None for the best one.

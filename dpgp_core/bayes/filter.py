@@ -156,7 +156,6 @@ class Filter:
         """Return the posterior after the sums of one more stage. ``with_squares_of_last`` then adds its squares.
 
         Args:
-            posterior: the posterior after the previous stages.
             stage: the query and its noisy answer.
             linear: the sums as an observation of the state, if it has been computed already.
         """
@@ -188,7 +187,6 @@ class Filter:
 
         Args:
             posterior: the posterior after the sums of all stages, and the squares of all but the last.
-            stages: all stages so far.
         """
         before, posterior = posterior.log_densities, self.with_squares(posterior, stages[-1].squares)
         found = posterior.log_densities
@@ -290,14 +288,10 @@ def filter_of(
     Its counts are equal until ``with_counts`` sets them.
 
     Args:
-        models: the models of the mixture.
-        columns: the columns of the strategies.
         n: number of records, or of people if each counts once.
         half_range: half the range of the outcomes, in model units.
         clip: half-width of the narrowest clipping interval over the predictive standard deviation.
         gap: relative gap at which the solver of strategies stops.
-        is_binary: whether outcomes are yes/no.
-        change_points: whether curves may have change points.
     """
     shapes = change_points_of(columns, TUNING.curve_variance * half_range**2) if change_points else None
     even = np.full(columns.size, n / columns.size)

@@ -64,12 +64,6 @@ def noise_variance(
     the effect of noise on the weights of the models. Under each model, Var(f | y) follows from the queries, and the
     weights given z are the expected weights given y. The first term is therefore at least sum_m w_m Var(f | y, m), and
     the difference of Var(f | z) and this sum is returned.
-
-    Args:
-        filtered: the filter.
-        posterior: the posterior given all stages.
-        stages: all stages.
-        X_test: test inputs (P, D).
     """
     before = filtered.prior(posterior.log_densities)
     exact = before.state.only(posterior.state.index)
@@ -122,11 +116,6 @@ def unseen_outliers(filtered: Filter, posterior: Posterior, stages: Sequence[Sta
 
     The share is 0 if no stage clips, or if the squared residuals identify outliers, because intervals then account for
     them. It is 1 if every stage clips.
-
-    Args:
-        filtered: the filter.
-        posterior: the posterior given all stages.
-        stages: all stages.
     """
     clipped, information, h = False, 0.0, filtered.half_range
     for stage in stages:

@@ -149,7 +149,6 @@ def read(
     """Prepare a release for being read with given models.
 
     Args:
-        statistics: the release.
         models: the M models of the mixture, in model units.
         change_points: whether curves may have change points, see ``changepoints``.
     """
@@ -237,7 +236,6 @@ def refit(
     """Return the posterior of f at X_test given a release, averaged over chosen models. Spends no budget.
 
     Args:
-        statistics: the release.
         kernels: covariance functions of f, in squared model units; model units are (y - midpoint) / y_scale. If some
             inputs are categories, they are kernels of the other inputs, and each is combined with the shares
             ``TUNING.shared`` of the curve that groups have in common.
@@ -302,8 +300,6 @@ def difference(
 
     Args:
         statistics: a release with at least one categorical input.
-        first: the category of the first group.
-        second: the category of the second group.
         X: points (P, D). Their column of the categorical input is ignored.
         of: name of the categorical input; None if there is only one.
         models: models of the curve, in model units; None for those that Bayes cloaking makes.

@@ -1,11 +1,9 @@
 """Read a release of another mechanism than Bayes cloaking, in which every record has a column of its own.
 
-Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, where B (r, n) is public, o
-and u are the middle and the width of each record's public interval, and w is standard normal. The moments k, alpha and
-extra of a clipped normal variable (``gp.clipping.clipped``) follow from the posterior mean m and variance v of y after
-the previous stages. With them z = B ((k + alpha (y - m) + rest - o) / u) + s w is a linear observation of y with matrix
-A = B diag(alpha / u) and noise covariance B diag(extra / u^2) B^T + s^2 I. The prior covariance of y is
-Phi Phi^T + diag(noise), so that no matrix (n, n) is formed. Everything here is post-processing of z.
+Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, with the notation of
+``update``. With the moments of clipping it is a linear observation of y with matrix A = B diag(alpha / u) and noise
+covariance B diag(extra / u^2) B^T + s^2 I. The prior covariance of y is Phi Phi^T + diag(noise), so that no matrix
+(n, n) is formed. Everything here is post-processing of z.
 """
 
 from __future__ import annotations

@@ -1,28 +1,14 @@
 """Residual variance of the outcomes about the curve, and the probabilities of the models that follow from it.
 
-The evidence of clipped sums determines the noise variance only if outcomes are normal, and is confidently wrong if they
-are not. Each stage but the first therefore measures one more number, sum_j min(r_j^2, A^2) / A^2 - 1/2, and only these
-numbers ("squares") determine the residual variance, on a grid of cases. Given the variance, the evidence determines how
-likely each kernel is (a cut posterior, Plummer 2015). The models of each kernel have noise variances v_1 < v_2 < ....
-A variance between two of them is shared by both models, linearly, so that the variances of the mixture are right on
-average, however coarse the v are.
+"Residual variance and outliers" and "Weights of the models" in docs/bayes_cloaking.md have the formulas. Only the
+clipped squared residuals ("squares") determine the residual variance, on a grid of cases, and given it the evidence
+determines how likely each kernel is.
 
-A case without outliers has residuals of one standard deviation. There may also be a few outliers: for example, most
-people pay nothing, and one in twenty pays a great deal. Squares that are clipped at A would then imply a smaller
-variance the smaller A is, the next A would be smaller still, and in the end a mean of 31 would be published as 17, with
-unjustified certainty. In a case with outliers, a share p of the records is at a distance d from the curve, and the
-others, its core, have a standard deviation of at most d / ``TUNING.outlier_contrast``. With c the standard deviation of
-the core, and the error of the curve included in t^2 = c^2 + E (f - g)^2,
-
-    E min(r^2, A^2) = (1 - p) E min(t^2 w^2, A^2) + p min(d^2, A^2),    w ~ N(0, 1).
-
-If the number p n of outliers is smaller than the noise, the squares cannot exclude outliers anywhere within the bounds.
-If such outliers were always assumed, all intervals would be as wide as the bounds. Outliers are therefore assumed only
-if the squares make them more likely, see ``has_outliers``.
-
-Squares with a single A cannot distinguish outliers from a larger variance. In most stages, A is three predicted
-standard deviations of a residual, which determines the core. In the others it is planned so that the squares determine
-the mean excess p d, by which clipping may bias the curve (``threshold_of_excess``).
+Cases with outliers are needed because, for example, most people may pay nothing and one in twenty a great deal. Squares
+that are clipped at A would then imply a smaller variance the smaller A is, the next A would be smaller still, and in
+the end a mean of 31 would be published as 17, with unjustified certainty. If the number of outliers is smaller than the
+noise, the squares cannot exclude them anywhere within the bounds. If such outliers were always assumed, all intervals
+would be as wide as the bounds; they are assumed only if the squares make them more likely, see ``has_outliers``.
 """
 
 from __future__ import annotations
@@ -145,9 +131,7 @@ def threshold_of_excess(
 ) -> float:
     """Return the clipping threshold A of squares that determine the mean excess T = p d of outliers, in model units.
 
-    It is the threshold whose sum of squares z explains most of the variance of T over the cases,
-    Cov(T, E z)^2 / (Var(E z) + noise). Outliers are as likely as the squares so far make them, whether or not they are
-    assumed.
+    Outliers are as likely as the squares so far make them, whether or not they are assumed.
 
     Args:
         log_densities: log densities of the cases (S,).
@@ -195,15 +179,9 @@ def _sum_of_squares(
 ) -> tuple[FloatArray, FloatArray]:
     """Return mean and variance of sum_j min(r_j^2, A^2) / A^2 for two shapes of the core and every case (2, S).
 
-    The core is normal, with a = A / t,
-
-        E min(r^2, A^2) = t^2 (1 - 2 Phi(-a) - 2 a phi(a)) + 2 A^2 Phi(-a),
-
-    or it consists of two groups. If these are far apart and A is small, the mean is smaller than for normal outcomes,
-    and the variance would be underestimated. In each measurement, two groups are therefore as likely as normal
-    outcomes: a fifth (``TUNING.two_groups``) are at one distance and the others are on the curve,
-    E min(r^2, A^2) = min(t^2, A^2 / 5). The uncertainty of E (f - g)^2 is about as large as its value. Arguments are
-    those of ``log_density``.
+    The core is normal or consists of two groups, which are as likely: if two groups are far apart and A is small, the
+    variance would be underestimated as that of normal outcomes. The uncertainty of E (f - g)^2 is about as large as its
+    value. Arguments are those of ``log_density``.
     """
     a = threshold / np.sqrt((_SDS[:, None] * half_range) ** 2 + curve_mse)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)

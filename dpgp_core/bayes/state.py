@@ -1,17 +1,13 @@
 """The models of a mixture on the columns of a release, and the posterior of the curve under all of them.
 
-"State and update" in docs/bayes_cloaking.md describes the state (a, eta, b), which consists of
-
-* the coefficients a ~ N(0, I) of the curve f(x) = phi(x)^T a;
-* the sums eta_c of the noise of the records of each column, which all stages share,
-  eta ~ N(0, diag(n^ (1 + kappa) noise variance));
-* the coefficients b ~ N(0, I) of the field of clipping bias.
+"State and update" in docs/bayes_cloaking.md describes the state (a, eta, b): coefficients of the curve
+f(x) = phi(x)^T a, sums of the noise of each column, and coefficients of the field of clipping bias.
 
 All models are computed together: every array has a leading axis of the A models that are still read. Others are no
 longer updated, because the squares have ruled out their noise variance (``Filter.active``). Models with the same kernel
 share everything that does not depend on the noise variance. Kernels with fewer features than others are padded with
 features that are 0. Along one input, f may also have change points. The state describes the curve without them, and
-``State.change_points`` what they add. ``update`` says how a stage changes the state.
+``State.change_points`` what they add.
 """
 
 from __future__ import annotations
@@ -134,8 +130,6 @@ def model_set(
     """Return the models with everything that is computed once for the given columns.
 
     Args:
-        models: the models of the mixture.
-        grid: the columns.
         change_points: the change points that curves may have on these columns; None for none.
     """
     change_points = no_change_points(grid) if change_points is None else change_points

@@ -42,11 +42,7 @@ def next_stage(
 ) -> tuple[StageMeasurement, LinearSums]:
     """Plan the next stage: return its query, and its sums as a linear observation of the state.
 
-    The plan is a function of released numbers.
-
     Args:
-        filtered: the filter.
-        posterior: the posterior after the previous stages.
         s: noise multiplier of the sums.
         width: half-width of the intervals over the predictive standard deviation; None to choose it among
             ``TUNING.widths`` by the expected risk.
@@ -81,11 +77,9 @@ def intervals(filtered: Filter, posterior: Posterior, *clips: float) -> list[Sta
 
 
 def next_squares(filtered: Filter, posterior: Posterior, g: FloatArray, s: float, *, excess: bool) -> Squares:
-    """Plan the squared residuals of a stage. The plan is a function of released numbers.
+    """Plan the squared residuals of a stage.
 
     Args:
-        filtered: the filter.
-        posterior: the posterior after the sums of the stage.
         g: the curve from which residuals are taken, at the nodes (F,).
         s: noise multiplier of the squares.
         excess: whether the squares are planned for the excess of outliers, if the residual variance is known.
@@ -131,7 +125,6 @@ def choose_width(models: Sequence[RiskModel], B: FloatArray, s: float) -> int:
     Args:
         models: the risk model for each width, in ascending order of the widths.
         B: strategy (r, M) with which the widths are compared.
-        s: noise multiplier of the stage.
     """
     try:
         risks = np.array([risk([model], B, s**2) for model in models])
@@ -146,14 +139,8 @@ def plan_stage(
 ) -> Strategy:
     """Return the strategy B (r, M) that minimises the risk of f over the columns, weighted by their records.
 
-    The risk is that of the second moments of the mixture, in which each family of kernels is represented by one model
-    (``representative_models``).
-
     Args:
-        filtered: the filter.
-        posterior: the posterior after the previous stages.
         linear: the sums of the stage under the models that are still read.
-        s: noise multiplier of the stage.
         start: a strategy (r, M) from which the solver starts; None for its own.
     """
     index, shares = representative_models(filtered.models, posterior.weights, linear.index)
@@ -172,8 +159,6 @@ def best_strategy(model: RiskModel, s: float, gap: float, steps: int, start: Flo
     first steps of the solver do not improve on B = I, then B = I is returned.
 
     Args:
-        model: the risk model.
-        s: noise multiplier of the stage.
         gap: relative gap at which the solver stops.
         steps: largest number of steps of the solver.
         start: a strategy (r, M) from which the solver starts; None for its own.
@@ -210,7 +195,6 @@ def representative_models(models: ModelSet, weights: FloatArray, among: IndexArr
     released numbers rule them out.
 
     Args:
-        models: the mixture.
         weights: probabilities of all models (m,).
         among: indices of the models to choose from.
 
@@ -254,8 +238,6 @@ def mixture_risk(filtered: Filter, posterior: Posterior, linear: LinearSums, sha
     """Return the risk model with the average second moments of the models of ``linear``, each about its own mean.
 
     Args:
-        filtered: the filter.
-        posterior: the posterior after the previous stages.
         linear: the sums of the stage under these models.
         shares: weights of these models (A,).
     """
@@ -298,7 +280,6 @@ def risk_model(moments: Moments, counts: FloatArray) -> RiskModel:
     projected onto the span of the others.
 
     Args:
-        moments: of the sums and the curve.
         counts: numbers of records in the columns (M,).
     """
     importance = counts / counts.sum()

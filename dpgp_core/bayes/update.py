@@ -1,17 +1,12 @@
 """How a stage updates the state: its sums as a linear observation, and the Kalman update of all models by them.
 
-A stage released z = B x + s w, where entry c of x is the sum of (clip(r_j, low_c, high_c) - o_c) / u_c over the N_c
-records of column c. Here r_j = y_j - g(x_j), g is public, and o_c and u_c are the middle and the width of the clipping
-interval. Let Phi be the means of the features over the columns, and let k, alpha (``gain``) and extra be the moments of
-one clipped residual (``gp.clipping.clipped``). Then
+"Moments of a clipped residual" and "State and update" in docs/bayes_cloaking.md have the formulas. A stage released
+z = B x + s w, where entry c of x is the sum of (clip(r_j, low_c, high_c) - o_c) / u_c over the N_c records of column c.
+Here r_j = y_j - g(x_j), g is public, and o_c and u_c are the middle and the width of the clipping interval. With Phi
+the means of the features over the columns, and k, alpha (``gain``) and extra the moments of one clipped residual,
 
     x = n^ (k - o) / u + T ((a, eta, b) - E(a, eta, b)) + rest,
     T = [diag(unit) Phi, diag(alpha / u), bias],    unit = alpha n^ / u.
-
-The rest has five parts: the clipping noise of each record in excess of its usual amount (``KAPPA``); the error of
-linearising clipping in f, which is the same for all records of a column; the variation of f within a column; the error
-N - n^ of the counts; and the part of the clipping bias that stages do not share. "Locations within a column" in
-docs/bayes_cloaking.md explains why the state and the evidence treat the variation of f within a column differently.
 """
 
 from __future__ import annotations
@@ -138,8 +133,6 @@ def linearise(
     """Express the sums of clipped residuals that a stage measures as a linear observation of the state.
 
     Args:
-        counts: posterior of the numbers of records.
-        state: the state after the previous stages.
         query: the clipping intervals of the residuals, and g.
         half_range: half the range of the outcomes, in model units.
         residuals: posterior of the residual variance, which determines the clipping bias.
@@ -282,7 +275,6 @@ def cholesky_factors(S: FloatArray, least: float) -> FloatArray:
     """Return the Cholesky factors of A covariances (A, r, r), even if rounding has made some of them indefinite.
 
     Args:
-        S: the covariances.
         least: a lower bound of their eigenvalues, see ``linalg.sturdy_cholesky``.
     """
     try:

@@ -31,4 +31,3 @@ def test_bias_reaches_one_sigma_at_the_largest_variance():
     roomy = bias_sd(at_once, 1.0, 100.0)
     np.testing.assert_allclose(bias_sd(at_once, 1.0, 4.0), roomy, rtol=0.01)
     assert roomy < 0.4
-

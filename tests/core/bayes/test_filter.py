@@ -112,7 +112,8 @@ def known_after(filtered, sd, s=0.3):
     high = np.minimum(TUNING.threshold**2 * filtered.mean_square(now, g), (2 * HALF) ** 2)
     square = (sd * np.random.default_rng(1).standard_normal(4000)) ** 2
     sums = [
-        n * (np.minimum(square, most) / most - 0.5).mean() for n, most in zip(filtered.counts.nonnegative, high, strict=True)
+        n * (np.minimum(square, most) / most - 0.5).mean()
+        for n, most in zip(filtered.counts.nonnegative, high, strict=True)
     ]
     return filtered.with_squares(now, Squares(g, high, s, float(sum(sums))))
 
