@@ -48,11 +48,6 @@ class BudgetSplit:
         """Return the noise multiplier of a part with this share, which is infinite for a share of 0."""
         return self.noise_multiplier / math.sqrt(share) if share else math.inf
 
-    @property
-    def curve(self) -> float:
-        """Noise multiplier of everything but the dispersion: counts, locations and stages together."""
-        return self.multiplier(1 - self.dispersion - self.above)
-
 
 def split_budget(
     noise_multiplier: float, kind: Kind, stages: int, *, inputs_too: bool = False, locations: bool = False

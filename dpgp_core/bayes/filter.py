@@ -102,18 +102,6 @@ class Filter:
     dispersion: DispersionModels
 
     @cached_property
-    def least_noise(self) -> float:
-        """Smallest variance of an outcome about the curve in any model, in squared model units.
-
-        If the bounds are far wider than the residuals, the squared residuals may imply an even smaller variance. This
-        smaller variance then replaces that of the models in the moments of clipping. A model with a standard deviation
-        sigma assumes that an interval ending c sigma above the curve reduces the mean of clipped outcomes by
-        sigma (phi(c) - c Phi(-c)). If sigma is too large, no outcome is clipped there in truth, and the curve would be
-        confidently wrong by this amount.
-        """
-        return float(self.models.noise_variance.min())
-
-    @cached_property
     def noise_shares(self) -> NoiseShares:
         """How the probability of each case of sigma^2 is divided among models, see ``residuals.noise_shares``."""
         models = self.models
@@ -232,8 +220,10 @@ class Filter:
             moments: moments of f - g under these models, if they have been computed already.
         """
         noise, residuals = posterior.state.noise_variance, self.residuals(posterior)
-        # a normal distribution with the variance of outliers would expect many residuals beyond a narrow interval
-        if residuals.outliers.any() or 0 < residuals.variance < self.least_noise:
+        # A normal distribution with the variance of outliers would expect many residuals beyond a narrow interval. And if
+        # the squares imply a smaller sigma than any model has, the models would expect narrow intervals to reduce the
+        # mean of clipped outcomes although they clip nothing, and the curve would be confidently wrong by this amount.
+        if residuals.outliers.any() or 0 < residuals.variance < self.models.noise_variance.min():
             noise = np.full_like(noise, residuals.core)
         return linearise(self.counts, posterior.state, query, self.half_range, residuals, moments, noise)
 

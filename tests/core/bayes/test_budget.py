@@ -78,7 +78,6 @@ def test_multipliers_follow_from_epsilon_by_hand():
     }
     assert [split.multiplier(share) for share in expected] == pytest.approx([*expected.values()], rel=1e-12)
     assert split.multiplier(0.0) == math.inf
-    assert split.curve == pytest.approx(s / math.sqrt(curve))
 
 
 @pytest.mark.parametrize("name", [each.name for each in fields(BudgetSplit) if each.name != "noise_multiplier"])
