@@ -277,43 +277,49 @@ def _fitted(state: ChangePointState, variances: FloatArray, log_prior: FloatArra
         return state
     means, squares, evidence = state.means.copy(), state.squares.copy(), state.log_evidence.copy()
     rows, before = np.arange(len(means)), np.full(len(means), -math.inf)
-    S = np.einsum("arj,arj->aj", state.G, state.G)
-    A = variances[:, :, None]
-    left = A / (1 + A * S[:, None])
+    S, A = np.einsum("arj,arj->aj", state.G, state.G), variances[:, :, None]
     prior = log_prior - math.log(A.shape[1]) - 0.5 * np.log1p(A * S[:, None])
-    given = [state.G, state.white, S, left, prior]
+    seen = _Regression(state.G, state.white, S, A / (1 + A * S[:, None]), prior)
     absent = 1 - float(np.exp(log_prior).sum())
     for _ in range(_ROUNDS):
-        means[rows], squares[rows], evidence[rows] = _one_round(*given, absent, means[rows], squares[rows])
+        means[rows], squares[rows], evidence[rows] = _one_round(seen, absent, means[rows], squares[rows])
         rising = evidence[rows] - before >= _TOLERANCE
         if not rising.any():
             break
-        rows, before, given = rows[rising], evidence[rows][rising], [each[rising] for each in given]
+        rows, before, seen = rows[rising], evidence[rows][rising], _Regression(*(each[rising] for each in seen))
     return state._replace(means=means, squares=squares, log_evidence=evidence)
 
 
+class _Regression(NamedTuple):
+    """What a fit of the heights does not change, under A models.
+
+    Attributes:
+        G, white: see ``ChangePointState``.
+        S: squared norms of the columns of G (A, J).
+        left: variance of a height given its shape and its prior variance (A, V, J).
+        prior: log of the prior probability of each shape and variance, times (1 + v_b S)^(-1/2) (A, V, J).
+    """
+
+    G: FloatArray
+    white: FloatArray
+    S: FloatArray
+    left: FloatArray
+    prior: FloatArray
+
+
 def _one_round(
-    G: FloatArray,
-    white: FloatArray,
-    S: FloatArray,
-    left: FloatArray,
-    prior: FloatArray,
-    absent: float,
-    means: FloatArray,
-    squares: FloatArray,
+    seen: _Regression, absent: float, means: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Update each effect in turn given the expectation of the others.
 
     Args:
-        G, white, means, squares: see ``ChangePointState``.
-        S: squared norms of the columns of G (A, J).
-        left: variance of a height given its shape (A, V, J).
-        prior: logarithm of the prior probability of each variance and shape, times (1 + v_b S)^(-1/2) (A, V, J).
         absent: prior probability that an effect is absent.
+        means, squares: see ``ChangePointState``.
 
     Returns:
         The new means and squares (A, L, J), and the bound of the log evidence (A,).
     """
+    G, white, S, left, prior = seen
     fitted, least = means @ _T(G), np.zeros(means.shape[:2])
     for effect in range(TUNING.most_change_points):
         others = fitted.sum(axis=1) - fitted[:, effect]

@@ -220,7 +220,7 @@ class Filter:
             moments: moments of f - g under these models, if they have been computed already.
         """
         noise, residuals = posterior.state.noise_variance, self.residuals(posterior)
-        # A normal distribution with the variance of outliers would expect many residuals beyond a narrow interval. And if
+        # A normal distribution with the variance of outliers would expect many residuals beyond a narrow interval. If
         # the squares imply a smaller sigma than any model has, the models would expect narrow intervals to reduce the
         # mean of clipped outcomes although they clip nothing, and the curve would be confidently wrong by this amount.
         if residuals.outliers.any() or 0 < residuals.variance < self.models.noise_variance.min():

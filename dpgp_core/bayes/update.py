@@ -224,17 +224,18 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
         for i, share in enumerate(TUNING.location_shares[:-1]):
             log_densities[:, i] = _whitened(S - (1 - share) * P, surprise, s)[2]
     # The measurement has been paid for and may depend on private values, so that no error may be raised here.
-    good = np.isfinite(log_densities).all(axis=1) & np.isfinite(white).all(axis=1)
+    good = np.asarray(np.isfinite(np.column_stack([log_densities, white])).all(axis=1))
     good &= np.isfinite(Q).all(axis=(1, 2)) & np.isfinite(G).all(axis=(1, 2))
     if not good.all():
         Q, G, white = (np.where(good[:, None, None], each, 0.0) for each in (Q, G, white[..., None]))
         white, log_densities = white[..., 0], np.where(good[:, None], log_densities, -_FAILED)
     of_f = Q[..., :k]
-    even = of_f @ models.even[state.label].swapaxes(1, 2) if models.even is not None else of_f[..., :0]
+    over_cells = _over_columns(of_f, linear.cells, linear.label)
+    even = of_f[..., :0] if models.even is None else _over_columns(of_f, models.even, linear.label)
     change_points = models.change_points.updated(
         state.change_points, G, white, models.change_point_variances[state.index]
     )
-    over_cells = np.stack([each @ linear.cells[label].T for each, label in zip(of_f, linear.label, strict=True)])
+    explained = over_cells.swapaxes(1, 2) @ G
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
     smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.location_shares))
@@ -251,9 +252,14 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
         log_evidences=log_evidences,
         squared_norms=np.column_stack([state.squared_norms, (white * white).sum(axis=1)]),
         change_points=change_points,
-        effects=np.subtract(state.effects, learned := over_cells.swapaxes(1, 2) @ G, out=learned),
+        effects=np.subtract(state.effects, explained, out=explained),
         log_evidence=log_evidence,
     )
+
+
+def _over_columns(of_f: FloatArray, phi: FloatArray, label: IndexArray) -> FloatArray:
+    """Return the products (A, r, M) of ``of_f`` (A, r, k) with the features of each model's kernel, phi (K, M, k)."""
+    return np.stack([each @ phi[kernel].T for each, kernel in zip(of_f, label, strict=True)])
 
 
 def _whitened(S: FloatArray, surprise: FloatArray, s: float) -> tuple[FloatArray, FloatArray, FloatArray]:
