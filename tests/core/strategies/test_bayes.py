@@ -11,7 +11,7 @@ from dpgp_core.gp.pivoted import factorise
 from dpgp_core.kernels import EQ
 from dpgp_core.strategies.bayes import grouped, optimal_strategy, risk, risk_without_privacy
 from dpgp_core.strategies.bayes_solver import minimise_risk
-from dpgp_core.strategies.mixture_risk import MixtureRisk, safe, unit
+from dpgp_core.strategies.mixture_risk import MixtureRisk, canonical, safe, unit
 from dpgp_core.strategies.risk_model import RiskModel
 from dpgp_core.strategies.strategy import Strategy, lower_bound
 
@@ -47,6 +47,22 @@ def test_it_is_the_solution_of_the_semidefinite_program(mixture, single, t):
     assert risk(models, found.B, t) == pytest.approx(found.risk, rel=1e-12)
     assert bound_at(models, found.B, t) - least == pytest.approx(best, rel=1e-3)
     assert (np.linalg.norm(found.B, axis=0) <= 1).all()
+
+
+def test_rotations_of_a_model_do_not_change_its_strategy(mixture):
+    """Eigenvectors, by which models are given, have signs that depend on rounding, or rotations if values coincide."""
+    rng, model = np.random.default_rng(4), mixture[0]
+    root, targets = (
+        each @ np.linalg.qr(rng.standard_normal((each.shape[1],) * 2))[0] for each in (model.root, model.targets)
+    )
+    assert model.signs is None
+    turned = replace(model, root=root, targets=targets)
+    found, same = (optimal_strategy([each], 1.0, gap=1e-3) for each in (model, turned))
+    np.testing.assert_allclose(found.B, same.B, atol=1e-6)
+    rows = rng.standard_normal((4, 9))
+    rotated = np.linalg.qr(rng.standard_normal((4, 4)))[0] @ rows
+    np.testing.assert_allclose(canonical(rotated), canonical(rows), atol=1e-12)
+    np.testing.assert_allclose(canonical(rows).T @ canonical(rows), rows.T @ rows, atol=1e-12)
 
 
 # ---- the bound
