@@ -158,19 +158,18 @@ class CellGrid(DividedBox):
 
     def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value (M,) at the nodes of each cell, of values (F,) at all nodes."""
-        split = values.reshape(self._split)
-        axes = tuple(range(1, 2 * self.dim, 2))
+        split, axes = values.reshape(self._split), tuple(range(1, 2 * self.dim, 2))
         return split.min(axis=axes).ravel(), split.max(axis=axes).ravel()
 
     @cached_property
     def star(self) -> IndexArray:
-        """Indices of the middle node of each cell and of its two neighbours along each numerical side.
+        """Indices (M, 1 + 2 S) of the middle node of each cell and of its two neighbours along each numerical side.
 
-        Their shape is (M, 1 + 2 S), with S the number of numerical sides. These few nodes suffice for the variance of f
-        within a cell, which is needed only approximately.
+        These few nodes suffice for the variance of f within a cell, which is needed only approximately.
         """
         nodes = np.arange(math.prod(self.node_shape)).reshape(self.node_shape)
-        middle = tuple(slice(fine // cells // 2, None, fine // cells) for cells, fine in self._counts)
+        counts = zip(self.shape, self.node_shape, strict=True)
+        middle = tuple(slice(fine // cells // 2, None, fine // cells) for cells, fine in counts)
         parts = [nodes[middle]]
         for d in self.numeric_sides:
             parts += [nodes[*middle[:d], slice(end, None, 3), *middle[d + 1 :]] for end in (0, 2)]
@@ -194,11 +193,6 @@ class CellGrid(DividedBox):
         """Return weights of the nodes of ``star``, given those of the three nodes along each side (M, S, 3)."""
         ends = along[:, :, [0, 2]].reshape(self.size, -1)
         return np.column_stack([1 - ends.sum(axis=1), ends])
-
-    @property
-    def _counts(self) -> list[tuple[int, int]]:
-        """Number of cells and of nodes along each side."""
-        return list(zip(self.shape, self.node_shape, strict=True))
 
     def polynomial(self, X: FloatArray) -> Interpolation:
         """Return the interpolation at X (n, D) by a polynomial in each cell, see ``NodeWeights``."""
@@ -276,8 +270,7 @@ class LocatedGrid(CellGrid):
     """Cells in which the locations of the records are known: means over a cell are means over its records.
 
     With f as in ``NodeWeights``, the sum of f(x_j) over the records of a cell is sum_i f_i sum_j L_i(x_j), so that the
-    locations enter only through one number for each node. Such means are exact for polynomials of second degree. The
-    variation of a rough curve between the nodes is part of the variance within a cell (``ModelSet.feature_error``).
+    locations enter only through one number for each node.
 
     Args:
         places: for each node i, sum_j w_j L_i(x_j) over the records j of its cell (F,), where w_j is the weight of
@@ -344,7 +337,7 @@ def grid_from_moments(grid: CellGrid, positions: FloatArray, squares: FloatArray
     """Return the grid with locations, if only their first two moments within each cell are known.
 
     If t - 1/2 has the mean m and the mean square q over the records of a cell, the means of the three Lagrange
-    polynomials are 4.5 q - 1.5 m, 1 - 9 q and 4.5 q + 1.5 m. For several sides, products of these are taken.
+    polynomials are 4.5 q - 1.5 m, 1 - 9 q and 4.5 q + 1.5 m, and products of these along several sides.
 
     Args:
         positions: m for each of the S numerical sides (S, M), from -1/2 to 1/2.
@@ -411,9 +404,8 @@ def cells_of(
 def finer_where_used(grid: CellGrid, X: FloatArray) -> CellGrid:
     """Return the finest grid of which at most ``grid.size`` cells contain records with public inputs X.
 
-    Empty cells cost nothing. In two and three dimensions records are often concentrated, for example in towns, or along
-    a curve as age and weight are; a grid whose size follows from their number alone would have one cell for a whole
-    town. With one side, with groups and with periods finer cells gain nothing, and the grid is returned unchanged.
+    Empty cells cost nothing, and records are often concentrated, for example in towns, or along a curve as age and
+    weight are. With one side, groups or periods, finer cells gain nothing, and the grid is returned unchanged.
 
     Args:
         grid: a grid whose size follows from the number of records.

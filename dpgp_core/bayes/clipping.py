@@ -1,10 +1,9 @@
 """Clipping intervals of the stages, and the prior of the bias that clipping causes.
 
-"Clipping bias" in docs/bayes_cloaking.md has the formulas. A stage with half-width c is assumed to measure
-alpha (f - g) + beta(c) h, where h is an unknown smooth field, h ~ GP(0, (1 + mean of EQ(x_d)) / 2) with lengthscales of
-a quarter of the box. Along categorical inputs [same category] replaces EQ, because the skewness of groups may be
-similar or not. Mean and median never differ by more than sigma. Their difference is close to sigma only for outcomes
-with two values, and only these have a sigma near half the range. This is why beta over sigma grows with sigma.
+"Clipping bias" in docs/bayes_cloaking.md has the formulas. The field is h ~ GP(0, (1 + mean of EQ(x_d)) / 2) with
+lengthscales of a quarter of the box. Along categorical inputs [same category] replaces EQ, because the skewness of
+groups may be similar or not. Mean and median never differ by more than sigma. Their difference is close to sigma only
+for outcomes with two values, and only these have a sigma near half the range. So beta over sigma grows with sigma.
 
 | E clip(r, +-c) over the standard deviation of r | c = 0.75 | 1.5 | 3 standard deviations |
 |---|---|---|---|
@@ -14,9 +13,6 @@ with two values, and only these have a sigma near half the range. This is why be
 | 3 % outliers | 0.20 | 0.18 | 0.15 |
 | normal | 0 | 0 | 0 |
 | beta over sigma | 0.18 | 0.10 | 0.05 |
-
-An end of an interval that is at a bound of the outcomes clips nothing. It is replaced by a value far beyond the bound,
-so that the formulas for clipping treat it as infinite.
 """
 
 from __future__ import annotations
@@ -40,7 +36,7 @@ _TOUCHES = 1e-6  # distance from a bound, over half the range, below which an en
 
 
 class Ends(NamedTuple):
-    """Ends of clipping intervals. Ends that clip nothing are far away.
+    """Ends of clipping intervals. Ends that clip nothing are far away, so that formulas treat them as infinite.
 
     Attributes:
         low, high: ends of the intervals, in model units.
@@ -77,8 +73,7 @@ def bias_sd(half_width: FloatArray, noise_variance: float, half_range: float) ->
     sd = np.sqrt(noise_variance)
     decay = np.where(np.isinf(half_width), 0.0, (1 - TUNING.far_bias) * np.exp(-half_width / sd) + TUNING.far_bias)
     share = TUNING.bias + (1 - TUNING.bias) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
-    beta: FloatArray = share * sd * decay
-    return beta
+    return share * sd * decay
 
 
 class Bias(NamedTuple):
@@ -99,9 +94,7 @@ class Bias(NamedTuple):
 def bias_of(half_width: FloatArray, centre: FloatArray, residuals: ResidualVariance, half_range: float) -> Bias:
     """Return the prior of the clipping bias of each column, including the bias that outliers may cause.
 
-    A share p of outliers at a distance d from the curve contributes p (d - c) to the mean beyond c, on the side where
-    they are. If the bounds leave room for this distance on one side only, they are there, and the clipped mean is too
-    small or too large by p (d - c), of which ``TUNING.outlier_field`` is the relative standard deviation.
+    "Clipping bias" in docs/bayes_cloaking.md has the formulas.
 
     Args:
         half_width: half-width c of the clipping interval of each column (M,).

@@ -1,11 +1,9 @@
 """Clusters of neighbouring records with public inputs, which serve as columns that adapt to where the records are.
 
 If there are at most ``max_clusters`` distinct places, each of them is a column. Otherwise the clusters are the leaves
-of a k-d tree: the largest cluster is split next, at the median of the side along which it is longest, until there are
-``max_clusters`` of them. Only public inputs are read.
-
-A cluster is the smallest box that contains its records. Within it, a public function is a polynomial of second degree
-along each numerical side and is stored at a few nodes, so that its mean over the records is a weighted sum over nodes.
+of a k-d tree ("Columns" in docs/bayes_cloaking.md). A cluster is the smallest box that contains its records. Within it,
+a public function is a polynomial of second degree along each numerical side and is stored at a few nodes, so that its
+mean over the records is a weighted sum over nodes.
 """
 
 from __future__ import annotations
@@ -88,10 +86,7 @@ class Clusters(DividedBox):
         return found
 
     def offsets(self, X: FloatArray) -> FloatArray:
-        """Return the location of each X (n, D) within its cluster along each side (S, n), from 0 to 1.
-
-        It is 1/2 along a side on which the cluster has no width.
-        """
+        """Return the location of each X (n, D) within its cluster along each side (S, n), 0 to 1; 1/2 without width."""
         return self._offsets(self.lifted(X), self.index(X)).T
 
     def _offsets(self, L: FloatArray, clusters: IndexArray) -> FloatArray:
@@ -136,11 +131,7 @@ class Clusters(DividedBox):
         return np.asarray(values.reshape(self.size, len(self._which), *values.shape[1:]).mean(axis=1))
 
     def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest (M,) of the values at the nodes of each cluster and of their mean.
-
-        Args:
-            values: at all nodes (M m,).
-        """
+        """Return the smallest and the largest (M,) of values (M m,) at the nodes of each cluster and of their mean."""
         split, means = values.reshape(self.size, -1), self.averages(values)
         return np.minimum(split.min(axis=1), means), np.maximum(split.max(axis=1), means)
 
@@ -171,12 +162,7 @@ class Clusters(DividedBox):
         return np.asarray((low + (high - low) * (np.arange(count) + 0.5) / count).reshape(-1, 1))
 
     def filled(self, X: FloatArray, person: NDArray[np.generic] | None) -> Clusters:
-        """Return the same boxes with the locations of records X (n, D).
-
-        Args:
-            X: inputs (n, D).
-            person: identifier of the person of each row (n,), if each person counts once; None if each row does.
-        """
+        """Return the same boxes with the locations of records. Arguments are those of ``clusters_of``."""
         weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
         clusters = self.index(X)
         polynomials = self._polynomials(self._offsets(self.lifted(X), clusters))
@@ -206,9 +192,7 @@ def _star(sides: int) -> IndexArray:
 def uses_clusters(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
     """Whether the columns of records with public inputs X (n, D) are clusters and not equal cells.
 
-    Clusters are always used if there are at most ``max_clusters`` distinct places, if there is a single numerical input
-    without a period, and if there are no equal cells because the number of numerical sides is not 1, 2 or 3. Otherwise
-    equal cells are used if there are categories or periods, or more than ``TUNING.most_clustered`` records.
+    "Columns" in docs/bayes_cloaking.md has the rules. There are no equal cells unless there are 1 to 3 numerical sides.
     """
     sides = lifted_box(box, periods)
     numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods

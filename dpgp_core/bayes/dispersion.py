@@ -1,8 +1,8 @@
 """Local dispersion: the residual standard deviation as a function of the inputs, from clipped absolute residuals.
 
-After the stages, which determine a curve g, one more measurement releases sums of a_j = min(|y_j - g(x_j)|, A) in
-[0, A]: z = B (a / A - 1/2) + s w. They identify the mean of a for outcomes with any distribution. For normal outcomes
-of noise variance sigma^2, with t = A / sigma,
+After the stages, which determine a curve g, one more measurement releases sums of a_j = min(|y_j - g(x_j)|, A). A
+filter of its own reads the scaled distances v = 2 (a / A - usual), where ``usual`` is the expected a / A. For normal
+outcomes of noise variance sigma^2, with t = A / sigma,
 
     E min(|r|, A) = sigma sqrt(2 / pi) (1 - exp(-t^2 / 2)) + 2 A Phi(-t),
 
@@ -89,12 +89,9 @@ def clipping_threshold(mean_square: float, half_range: float) -> float:
 
 
 def dispersion_filter(filtered: Filter) -> Filter:
-    """Return the filter for the scaled distances v = 2 (a / A - usual), where ``usual`` is the expected a / A.
-
-    It has the same columns. Its models follow from the box alone.
-    """
-    models, columns = filtered.dispersion.models, filtered.dispersion.columns
-    return replace(filtered, columns=columns, models=models, half_range=1.0, gap=TUNING.distance_gap, is_binary=False)
+    """Return the filter of the scaled distances, with the counts of records."""
+    assert filtered.of_distances is not None
+    return replace(filtered.of_distances, counts=filtered.counts)
 
 
 def distance_query(
@@ -102,11 +99,7 @@ def distance_query(
 ) -> StageMeasurement:
     """Return the query for sums of a / A - 1/2 = (v + 2 usual - 1) / 2 to the dispersion filter. It clips no v.
 
-    Args:
-        B: strategy (r, M).
-        usual: expected a / A.
-        s: standard deviation of the noise on each entry of z.
-        z: released numbers (r,), once they are measured.
+    Arguments are those of ``StageMeasurement``; ``usual`` is the expected a / A.
     """
     centre, one = 2 * usual - 1, np.ones(filtered.columns.size)
     zero = np.zeros(len(filtered.columns.nodes))
@@ -114,12 +107,7 @@ def distance_query(
 
 
 def plan_distances(filtered: Filter, usual: float, s: float) -> Strategy:
-    """Return the strategy for measuring distances.
-
-    Args:
-        usual: expected a / A.
-        s: noise multiplier of the distances.
-    """
+    """Return the strategy for measuring distances with noise multiplier s; ``usual`` is the expected a / A."""
     of_distances = dispersion_filter(filtered)
     prior = of_distances.prior()
     linear = of_distances.linearised(prior, distance_query(of_distances, NOTHING, usual, s))
@@ -138,10 +126,7 @@ def predict_release(filtered: Filter, posterior: Posterior, measured: Measured, 
     """Return everything that a release predicts at X_test (P, D): the curve, and the local dispersion of outcomes.
 
     For yes/no outcomes the dispersion follows from the mean. For others it is unknown unless distances were measured.
-
-    Args:
-        filtered: the filter, with the counts and locations of the release.
-        X_test: test inputs (P, D).
+    The filter has the counts and locations of the release, and the posterior is that given all stages.
     """
     prediction = predict(filtered, posterior, X_test)
     prediction = replace(prediction, unseen=unseen_outliers(filtered, posterior, measured.stages))

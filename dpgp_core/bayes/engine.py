@@ -1,8 +1,7 @@
 """The loop over all measurements of a release: plan a query, measure it, read the answer.
 
-"Why it is private" in docs/bayes_cloaking.md: every query is a function of numbers released before, and one record, or
-one person, changes its answer by at most 1. Only the ``RecordReader`` sees records. The ``Filter`` reads its answers,
-which is post-processing.
+"Why it is private" in docs/bayes_cloaking.md explains why all measurements together are (1 / s)-GDP. Only the
+``RecordReader`` sees records. The ``Filter`` reads its answers, which is post-processing.
 """
 
 from __future__ import annotations
@@ -45,11 +44,9 @@ def run(
         people: whether each person counts once in measured counts.
         like: another release whose strategies and widths are used, so that nothing has to be planned.
     """
-    known: CellCounts | Counts
+    known: CellCounts | Counts | None = counts
     z, positions = NOTHING, None
-    if counts is not None:
-        known = counts
-    else:
+    if known is None:
         s = split.multiplier(split.counts)
         known = CellCounts(B=np.eye(filtered.columns.size), noise_multiplier=s, people=people)
         z = reader.counts(known)
@@ -95,10 +92,8 @@ def measure_distances(
 ) -> Distances:
     """Measure absolute residuals about the curve that the stages determine, see ``dispersion``.
 
-    Args:
-        split: how the budget is split.
-        reader: answers the query.
-        B: strategy (r, M); None for the best one.
+    The posterior is that given all stages. B (r, M) is the strategy, or None for the best one. For other arguments see
+    ``run``.
     """
     g, people, s = filtered.curve(posterior), filtered.counts.nonnegative, split.multiplier(split.dispersion)
     mean_square = float(filtered.mean_square(posterior, g) @ people / people.sum())

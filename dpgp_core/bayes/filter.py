@@ -19,7 +19,7 @@ from ..measurement.measurement import CellCounts
 from .cells import CellGrid
 from .changepoints import change_points_of, with_masses_at_ends
 from .clusters import Columns
-from .counts import Counts, Positions, counts_given, locations_given
+from .counts import Counts, Positions, counts_given, known_counts, locations_given
 from .model import Model, dispersion_models
 from .periodic import with_phases
 from .queries import NOTHING, Squares, StageMeasurement
@@ -58,22 +58,6 @@ class Posterior(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DispersionModels:
-    """Models of the local dispersion. They are computed at their first use and shared by all filters of one plan.
-
-    Attributes:
-        columns: the columns on which the models are computed.
-    """
-
-    columns: Columns
-
-    @cached_property
-    def models(self) -> ModelSet:
-        """The models on the columns. Their kernels follow from the box alone, see ``dispersion``."""
-        return model_set(with_phases(dispersion_models(self.columns.box), self.columns.periods), self.columns)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class Filter:
     """The mixture of models on M columns, with the counts of records. All of it is public.
 
@@ -88,7 +72,8 @@ class Filter:
         gap: relative gap at which the solver of strategies stops.
         is_binary: whether outcomes are yes/no, and therefore at one end of the range each.
         counts: posterior of the numbers of records in the columns.
-        dispersion: models of the local dispersion.
+        of_distances: filter of the scaled distances on the same columns without locations, see ``dispersion``; None if
+            no distances are measured.
     """
 
     columns: Columns
@@ -99,7 +84,7 @@ class Filter:
     gap: float = 1.0
     is_binary: bool = False
     counts: Counts
-    dispersion: DispersionModels
+    of_distances: Filter | None = None
 
     @cached_property
     def noise_shares(self) -> NoiseShares:
@@ -168,13 +153,10 @@ class Filter:
         return self._reweighted(posterior._replace(log_densities=posterior.log_densities + more))
 
     def with_squares_of_last(self, posterior: Posterior, stages: Sequence[StageMeasurement]) -> Posterior:
-        """Return the posterior after the squared residuals of the last stage, if these were measured.
+        """Return the posterior after the squared residuals of the last of all stages so far, if these were measured.
 
         When squares identify outliers for the first time, all stages are read again with the larger clipping bias that
         outliers imply.
-
-        Args:
-            posterior: the posterior after the sums of all stages, and the squares of all but the last.
         """
         before, posterior = posterior.log_densities, self.with_squares(posterior, stages[-1].squares)
         found = posterior.log_densities
@@ -212,12 +194,9 @@ class Filter:
     def linearised(
         self, posterior: Posterior, query: StageMeasurement, moments: CurveMoments | None = None
     ) -> LinearSums:
-        """Express the sums of a query as a linear observation of the state, see ``update.linearise``.
+        """Express the sums of a query as a linear observation of the state, under the models of the posterior.
 
-        Args:
-            posterior: the posterior after the previous stages, under the models to consider.
-            query: the query, with or without its answer.
-            moments: moments of f - g under these models, if they have been computed already.
+        ``moments`` are those of f - g under these models, if they have been computed already. See ``update.linearise``.
         """
         noise, residuals = posterior.state.noise_variance, self.residuals(posterior)
         # A normal distribution with the variance of outliers would expect many residuals beyond a narrow interval. If
@@ -284,8 +263,8 @@ def filter_of(
         gap: relative gap at which the solver of strategies stops.
     """
     shapes = change_points_of(columns, TUNING.curve_variance * half_range**2) if change_points else None
-    even = np.full(columns.size, n / columns.size)
-    return Filter(
+    even = known_counts(np.full(columns.size, n / columns.size))
+    filtered = Filter(
         columns=columns,
         models=model_set(models, columns, change_points=shapes),
         n=n,
@@ -293,6 +272,9 @@ def filter_of(
         clip=clip,
         gap=gap,
         is_binary=is_binary,
-        counts=Counts(even, np.zeros((columns.size, columns.size))),
-        dispersion=DispersionModels(columns=columns),
+        counts=even,
     )
+    if is_binary:
+        return filtered
+    of_distances = model_set(with_phases(dispersion_models(columns.box), columns.periods), columns)
+    return replace(filtered, of_distances=replace(filtered, models=of_distances, half_range=1.0))

@@ -45,34 +45,26 @@ class OutcomeDistribution(NamedTuple):
     variance: FloatArray
     skew: FloatArray | None = None
 
-    def retained(self, variance: FloatArray) -> FloatArray:
-        """Return the share of the skewness that the sum of curve and residual has (D, P).
-
-        Args:
-            variance: variance of the curve (D, P).
-        """
-        left: FloatArray = (self.variance / (variance + self.variance)) ** 1.5
-        return left
-
-    def standard_quantile(self, probability: float, retained: FloatArray) -> FloatArray:
-        """Return quantiles (D, P) of the standardised sum, averaged over the posterior of the skewness.
+    def standard_quantile(self, probability: float, of_curve: FloatArray) -> FloatArray:
+        """Return quantiles (D, P) of the standardised sum of curve and residual, averaged over the skewness.
 
         Args:
             probability: in (0, 1).
-            retained: share of the skewness that the sum has (D, P).
+            of_curve: variance of the curve (D, P).
         """
         assert self.skew is not None
         on_grid = softmax(self.skew, axis=1) @ _quantiles(probability)
+        retained = (self.variance / (of_curve + self.variance)) ** 1.5
         return np.array([np.interp(row, _RETAINED, each) for row, each in zip(retained, on_grid, strict=True)])
 
-    def standard_below(self, values: FloatArray, retained: FloatArray) -> FloatArray:
+    def standard_below(self, values: FloatArray, of_curve: FloatArray) -> FloatArray:
         """Return P(standardised sum <= values) (D, P), by interpolation between its quantiles.
 
         Args:
             values: standardised values (D, P).
-            retained: share of the skewness that the sum has (D, P).
+            of_curve: variance of the curve (D, P).
         """
-        quantiles = np.stack([self.standard_quantile(float(p), retained) for p in _LEVELS], axis=-1)
+        quantiles = np.stack([self.standard_quantile(float(p), of_curve) for p in _LEVELS], axis=-1)
         below = [
             np.interp(value, at, _LEVELS, left=0.0, right=1.0)
             for value, at in zip(values.ravel(), quantiles.reshape(values.size, -1), strict=True)
@@ -110,8 +102,7 @@ class Mixture:
     @property
     def mean(self) -> FloatArray:
         """Posterior mean of f, and of an outcome (D, P)."""
-        mean: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.means)
-        return mean
+        return self._average(self.means)
 
     def interval(self, level: float, of: IntervalTarget = "outputs") -> tuple[FloatArray, FloatArray]:
         """Return central intervals, the (1 - level) / 2 and (1 + level) / 2 quantiles of the mixture, (D, P) each.
@@ -130,9 +121,7 @@ class Mixture:
     @property
     def variance(self) -> FloatArray:
         """Posterior variance of f (D, P): sum_m w_m (variance_m + (mean_m - mean)^2)."""
-        mean = self.mean
-        variance: FloatArray = np.einsum("dm,dmp->dp", self.weights, self.variances + (self.means - mean[:, None]) ** 2)
-        return variance
+        return self._average(self.variances + (self.means - self.mean[:, None]) ** 2)
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
         """Return quantiles of the mixture (D, P), by bisection between the smallest and largest quantile of its models.
@@ -149,60 +138,55 @@ class Mixture:
         """
         if (skewed := self._skewed(of)) is not None:
             sd = self.widened * np.sqrt(self.variance + skewed.variance)
-            return self.mean + sd * skewed.standard_quantile(probability, skewed.retained(self.variance))
+            return self.mean + sd * skewed.standard_quantile(probability, self.variance)
         sds, reach = self._sds(of), float(ndtri(probability))
         each = self.means + reach * sds
         low, high = each.min(axis=1), each.max(axis=1)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            below = np.einsum("dm,dmp->dp", self.weights, ndtr((middle[:, None] - self.means) / sds)) < probability
+            below = self._average(ndtr((middle[:, None] - self.means) / sds)) < probability
             low, high = np.where(below, middle, low), np.where(below, high, middle)
-        quantile: FloatArray = self.mean + self.widened * ((low + high) / 2 - self.mean)
-        return quantile
+        return np.asarray(self.mean + self.widened * ((low + high) / 2 - self.mean))
 
     def probability_below(self, values: FloatArray, of: IntervalTarget = "outputs") -> FloatArray:
         """Return the probability (D, P) that an outcome, or f, is at most ``values``, which are (P,) or (D, P)."""
         values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
         if (skewed := self._skewed(of)) is not None:
             sd = np.sqrt(self.variance + skewed.variance)
-            return skewed.standard_below((values - self.mean) / sd, skewed.retained(self.variance))
-        standard = (values[:, None] - self.means) / self._sds(of)
-        below: FloatArray = np.einsum("dm,dmp->dp", self.weights, ndtr(standard))
-        return below
+            return skewed.standard_below((values - self.mean) / sd, self.variance)
+        return self._average(ndtr((values[:, None] - self.means) / self._sds(of)))
+
+    def _average(self, values: FloatArray) -> FloatArray:
+        """Return values under each model (D, M, P), averaged over the models (D, P)."""
+        return np.einsum("dm,dmp->dp", self.weights, values)
 
     def _skewed(self, of: IntervalTarget) -> OutcomeDistribution | None:
-        return (
-            self.outcomes if of == "outputs" and self.outcomes is not None and self.outcomes.skew is not None else None
-        )
+        known = self.outcomes if of == "outputs" else None
+        return known if known is not None and known.skew is not None else None
 
     def _sds(self, of: IntervalTarget) -> FloatArray:
         if of not in ("outputs", "function"):
             raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
-        people = self.noise_variances[:, None] if self.outcomes is None else self.outcomes.variance[:, None]
-        sds: FloatArray = np.sqrt(self.variances + (people if of == "outputs" else 0.0))
-        return sds
+        noise = self.noise_variances[:, None] if self.outcomes is None else self.outcomes.variance[:, None]
+        return np.sqrt(self.variances + (noise if of == "outputs" else 0.0))
 
 
 def stack_draws(parts: Sequence[Mixture]) -> Mixture:
     """Combine the draws of several mixtures of the same models at the same test inputs into one mixture."""
+    known = [part.outcomes for part in parts if part.outcomes is not None]
+    skews = [each.skew for each in known if each.skew is not None]
     return replace(
         parts[0],
         means=np.concatenate([part.means for part in parts]),
         variances=np.concatenate([part.variances for part in parts]),
         weights=np.concatenate([part.weights for part in parts]),
-        outcomes=_stacked_outcomes([part.outcomes for part in parts]),
+        outcomes=OutcomeDistribution(
+            np.concatenate([each.variance for each in known]), np.concatenate(skews) if skews else None
+        )
+        if known
+        else None,
         fit=tuple(fit for part in parts for fit in part.fit),
         unseen=max(part.unseen for part in parts),
-    )
-
-
-def _stacked_outcomes(parts: Sequence[OutcomeDistribution | None]) -> OutcomeDistribution | None:
-    present = [part for part in parts if part is not None]
-    if not present:
-        return None
-    skews = [part.skew for part in present if part.skew is not None]
-    return OutcomeDistribution(
-        np.concatenate([part.variance for part in present]), np.concatenate(skews) if skews else None
     )
 
 
@@ -267,7 +251,7 @@ class JointPosterior:
 
     def _covariance(self, m: int) -> FloatArray:
         prior = self.models[m].kernel(self.X_test, self.X_test)
-        covariance: FloatArray = prior - self.cross_covariances[m].T @ self.cross_covariances[m]
+        covariance = prior - self.cross_covariances[m].T @ self.cross_covariances[m]
         return covariance + self.change_points[m] if self.change_points else covariance
 
 
@@ -296,12 +280,7 @@ class MixtureUncertainty:
         return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
-        """Return the value (D, P) that one more outcome, or f, does not exceed with this probability.
-
-        Args:
-            probability: in (0, 1).
-            of: "outputs" for the outcome of one more record, "function" for f.
-        """
+        """Return the value (D, P) that one more outcome, or f, does not exceed with this probability in (0, 1)."""
         if self.outcome.kind == "yes/no" and of == "outputs":
             low, high = self.outcome.bounds
             return np.where((high - self.values) / (high - low) >= probability, low, high)
@@ -342,8 +321,7 @@ def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatA
     share = np.array([_above(float(c)) for c in _SKEWS])
     variance = s**2 + n * share * (1 - share) + ((TUNING.moved * n) ** 2 * unsure)[:, None]
     prior = -0.5 * (_SKEWS / TUNING.skewness_sd) ** 2
-    log_density: FloatArray = prior - 0.5 * (z[:, None] - n * (share - 0.5)) ** 2 / variance - 0.5 * np.log(variance)
-    return log_density
+    return np.asarray(prior - 0.5 * (z[:, None] - n * (share - 0.5)) ** 2 / variance - 0.5 * np.log(variance))
 
 
 def _quantiles(probability: float) -> FloatArray:
@@ -352,8 +330,7 @@ def _quantiles(probability: float) -> FloatArray:
     none = c * c < _LEAST_SHAPE
     shape = 4 / np.where(none, 1.0, c) ** 2
     upper = (gammaincinv(shape, np.where(c < 0, 1 - probability, probability)) - shape) / np.sqrt(shape)
-    quantiles: FloatArray = np.where(none, ndtri(probability), np.sign(c) * upper)
-    return quantiles
+    return np.where(none, ndtri(probability), np.sign(c) * upper)
 
 
 def _above(skew: float) -> float:

@@ -75,12 +75,7 @@ def with_noises(
 
 
 def dispersion_models(box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
-    """Return the models of the local dispersion, which is inferred as 2 (a / A - usual), see ``dispersion``.
-
-    They have the lengthscales of the automatic models and a smaller variance, half of which all groups have in common.
-    Each group thus has a dispersion of its own, and that of a small group is estimated with the help of the other
-    groups.
-    """
+    """Return the models of the local dispersion, which is inferred as 2 (a / A - usual), see ``dispersion``."""
     return auto_models(
         box, 1.0, TUNING.dispersion_noise_sds, variance=TUNING.dispersion_variance, shared=TUNING.dispersion_shared
     )
@@ -138,11 +133,9 @@ def models_of_inputs(
 ) -> tuple[Model, ...]:
     """Return models in which one of several inputs matters most, or in which the effects of the inputs add up.
 
-    ``curve_models`` have the same lengthscale, relative to the sides of the box, for all inputs. With them alone, a
-    curve that varies quickly with one input and slowly with the others would be measured as if it varied quickly with
-    all. There are no such models for a single numerical input, or if there are categorical inputs.
-
-    Arguments are those of ``curve_models``.
+    With ``curve_models`` alone, a curve that varies quickly with one input and slowly with the others would be measured
+    as if it varied quickly with all. There are no such models for a single numerical input, or if there are categorical
+    inputs. Arguments are those of ``curve_models``.
     """
     sides = [high - low for low, high in number_sides(box)]
     if len(sides) < 2 or level_columns(box):
@@ -166,14 +159,12 @@ def models_of_inputs(
 def across_groups(
     models: Iterable[Model], box: Sequence[tuple[float, float]], shared: Sequence[float] = TUNING.shared
 ) -> tuple[Model, ...]:
-    """Extend models of the numerical inputs to groups that have a share of the curve in common.
+    """Extend models of the numerical inputs to groups, with one model for each share of the curve that groups share.
 
-    There is one model for each share and each given model, so that the evidence decides how much small groups borrow
-    from large ones. Without categorical inputs the models are returned unchanged.
+    Without categorical inputs the models are returned unchanged.
 
     Args:
-        models: models of the numerical inputs. A model whose kernel is already a function of all inputs is returned
-            unchanged.
+        models: models of the numerical inputs. Those whose kernel is a function of all inputs are returned unchanged.
         box: declared (low, high) of each input, or its categories.
         shared: shares of the variance that groups have in common, rho of ``kernels.AcrossGroups``.
     """
@@ -195,10 +186,8 @@ def rougher_groups(
     """Return models in which the curve of one group is rougher than those of the others, for each group in turn.
 
     If all groups had the same lengthscale, the largest group would determine it, and a small group that is much rougher
-    would be judged smooth with unjustified certainty. There are no such models without categorical inputs, or with more
-    than ``TUNING.most_rougher`` categories.
-
-    Arguments are those of ``curve_models``.
+    would be judged smooth with unjustified certainty. There are at most ``TUNING.most_rougher`` categories with such
+    models. Arguments are those of ``curve_models``.
     """
     columns, numbers = level_columns(box), number_sides(box)
     levels = [(d, level) for d in columns if isinstance(side := box[d], LevelSide) for level in range(side.levels)]
@@ -230,10 +219,9 @@ def models_around(
     noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """Return models with a declared kernel, with half and twice its lengthscale, and ``curve_models``.
+    """Return models with a declared kernel, half and twice its lengthscale, and ``curve_models`` of the same weight.
 
-    The models around the declared kernel have the same total weight as ``curve_models``. A wrong lengthscale would
-    increase errors and make intervals too narrow; other models can then take over by their evidence.
+    A wrong lengthscale would make intervals too narrow; other models can then take over by their evidence.
 
     Args:
         kernel: declared covariance of f, in squared model units, as a function of the numerical inputs.
@@ -246,7 +234,8 @@ def models_around(
         noises = [(share * half_range) ** 2 for share in noise_sds]
     else:
         noises = [noise_variance * factor**2 for factor in TUNING.around]
-    kernels = [replace(kernel, lengthscale=_scaled(kernel.lengthscale, factor)) for factor in TUNING.around]
+    scales = np.asarray(kernel.lengthscale)
+    kernels = [replace(kernel, lengthscale=(factor * scales).tolist()) for factor in TUNING.around]
     weight = sum(model.weight for model in automatic) / (len(kernels) * len(noises))
     declared = tuple(Model(kernel=k, noise_variance=noise, weight=weight) for k in kernels for noise in noises)
     return across_groups(declared + automatic, box)
@@ -321,9 +310,7 @@ def always_planned_for(kernel: Kernel) -> bool:
     """Whether strategies are planned for this kernel even if it is unlikely, because no other plan would reveal it.
 
     These are kernels with a periodic component, which a strategy planned for a trend averages out, and kernels in which
-    one group has a rougher curve than the others. Curves that are nowhere differentiable are not among them: with 3,000
-    people, planning for them increased the error of smooth curves and kinks by a twentieth, and did not decrease that
-    of steps and peaks.
+    one group has a rougher curve than the others.
     """
     while isinstance(kernel, AcrossGroups | Seasonal | LevelAndCurve):
         if isinstance(kernel, Seasonal) and kernel.wave > 0:
@@ -346,11 +333,4 @@ def kernel_of(curve: PriorComponent, box: Sequence[tuple[float, float]], half_ra
 def weights_of(models: Sequence[Model]) -> FloatArray:
     """Return the prior weights of the models (M,), normalised to add up to 1."""
     weights = np.array([model.weight for model in models])
-    normalised: FloatArray = weights / weights.sum()
-    return normalised
-
-
-def _scaled(lengthscale: float | Sequence[float], factor: float) -> float | list[float]:
-    if isinstance(lengthscale, Sequence):
-        return [factor * scale for scale in lengthscale]
-    return factor * lengthscale
+    return np.asarray(weights / weights.sum())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ..kernels import AcrossGroups, Kernel, RougherGroup
 from ..levels import level_columns, number_sides
@@ -17,11 +18,7 @@ from .tuning import TUNING
 
 
 def with_phases(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
-    """Return the same models for inputs that are followed by their phases.
-
-    Models without periodic components do not depend on the phases. If no input has a period, the models are returned
-    unchanged.
-    """
+    """Return the same models for inputs that are followed by their phases, on which only periodic components depend."""
     if not periods:
         return tuple(models)
 
@@ -35,8 +32,6 @@ def with_periodic_component(
     models: Sequence[Model], box: Sequence[tuple[float, float]], periods: Periods
 ) -> tuple[Model, ...]:
     """Return the same models with periodic components, whose total variance equals that of the trend.
-
-    The models are returned unchanged if no input has a period.
 
     Args:
         models: models without periodic components.
@@ -63,9 +58,7 @@ def with_periodic_models(
 ) -> tuple[Model, ...]:
     """Return ``plain`` and, with the same total weight, models with periodic components.
 
-    There is one model for each combination of a trend, a lengthscale of the periodic components, their size, and a
-    noise variance; if an input is categorical, also of a share of the curve that groups have in common. A small
-    component needs models of its own: models with large components alone would judge it absent with unjustified
+    A small component needs models of its own: models with large components alone would judge it absent with unjustified
     certainty. Trends must be as flexible as the curves of ``plain``: once a weekly component is found, models without
     it are ruled out, and only a trend can then follow the course of a year.
 
@@ -73,8 +66,7 @@ def with_periodic_models(
         plain: models without periodic components.
         box, half_range, noise_sds: see ``model.curve_models``.
         periods: period of each input; () if none has one, and then ``plain`` is returned.
-        rough: weight of the rough trend, where each of the other trends has the weight 1, see ``rough_share``. It is
-            used for one numerical input without categories.
+        rough: weight of the rough trend, see ``rough_share``. It is used for one numerical input without categories.
 
     Raises:
         ValueError: there are not as many periods as inputs, or one is too long for its side of the box.
@@ -115,21 +107,12 @@ def _periodic_kernels(
     ]
     if not columns:
         return [*waved]
-    return [
-        (AcrossGroups(inner=inner, columns=columns, shared=rho), weight)
-        for rho in TUNING.shared
-        for inner, weight in waved
-    ]
+    groups = [partial(AcrossGroups, columns=columns, shared=rho) for rho in TUNING.shared]
+    return [(group(inner=inner), weight) for group in groups for inner, weight in waved]
 
 
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:
-    """Return the kernel with its part for numerical inputs replaced.
-
-    Args:
-        kernel: kernel of all inputs.
-        periods: period of each input.
-        change: function of the part for numerical inputs and of their periods, which returns the new part.
-    """
+    """Return the kernel with its part for numerical inputs replaced by ``change`` of this part and of their periods."""
     if isinstance(kernel, RougherGroup):
         alike, own = kernel.alike, _own(periods, kernel.alike.columns)
         return replace(kernel, alike=replace(alike, inner=change(alike.inner, own)), own=change(kernel.own, own))

@@ -55,15 +55,10 @@ def noise_variance(
 ) -> FloatArray:
     """Return an upper bound of the posterior variance of f at X_test (P,) that is due to privacy noise.
 
-    Let z be the released answers of the stages, and y the exact answers to the same queries. By the law of total
-    variance,
-
-        Var(f | z) = E[Var(f | y) | z] + Var(E[f | y] | z).
-
-    The last term is the variance that is due to noise: that of the curve which exact answers would give. It includes
-    the effect of noise on the weights of the models. Under each model, Var(f | y) follows from the queries, and the
-    weights given z are the expected weights given y. The first term is therefore at least sum_m w_m Var(f | y, m), and
-    the difference of Var(f | z) and this sum is returned.
+    Let z be the released answers of all stages, and y the exact answers to the same queries. By the law of total
+    variance, Var(f | z) = E[Var(f | y) | z] + Var(E[f | y] | z). The last term is the variance that is due to noise.
+    Under each model, Var(f | y) follows from the queries, and the weights given z are the expected weights given y. The
+    first term is therefore at least sum_m w_m Var(f | y, m), and the difference of Var(f | z) and this sum is returned.
     """
     before = filtered.prior(posterior.log_densities)
     exact = before.state.only(posterior.state.index)
@@ -78,44 +73,34 @@ def noise_variance(
     return np.asarray(np.maximum(total.variance[0] - known.weights[0] @ known.variances[0], 0.0))
 
 
-def cross_covariances(filtered: Filter, posterior: Posterior, X_test: FloatArray) -> tuple[FloatArray, ...]:
-    """Return Q = rows phi(X_test) (R, P) of each model; (0, P) for models that are no longer read.
+def joint_covariances(
+    filtered: Filter, posterior: Posterior, X_test: FloatArray
+) -> tuple[tuple[FloatArray, ...], tuple[FloatArray, ...]]:
+    """Return Q = rows phi(X_test) (R, P) under each model, and the covariance (P, P) that change points add to f.
 
-    The posterior covariance of f at the test inputs is K_** - Q^T Q, plus ``change_point_covariances``.
-    """
-    models, state, found = filtered.models, posterior.state, [np.zeros((0, len(X_test)))] * len(filtered.models)
-    for label, rows in models.kernels_of(state.index):
-        phi = models.at(label, X_test)
-        for row in rows:
-            found[state.index[row]] = np.asarray(state.rows[row, :, : models.rank] @ phi.T)
-    return tuple(found)
-
-
-def change_point_covariances(filtered: Filter, posterior: Posterior, X_test: FloatArray) -> tuple[FloatArray, ...]:
-    """Return the covariance (P, P) that change points add to f at the test inputs under each model.
-
-    It is () if curves have no change points.
+    The posterior covariance of f at the test inputs is K_** - Q^T Q plus the latter, which is () if curves have no
+    change points. Under models that are no longer read, Q is (0, P) and change points add nothing.
     """
     models, state, P = filtered.models, posterior.state, len(X_test)
-    if not len(models.change_points.sharp):
-        return ()
-    shapes, covariances = models.change_points.at(X_test), np.zeros((len(models), P, P))
-    covariances[state.index] = models.change_points.step_covariance(X_test, state.change_points.square)
+    shared, shapes = [np.zeros((0, P))] * len(models), models.change_points.at(X_test)
+    added = np.zeros((len(models) if shapes.shape[1] else 0, P, P))
+    if len(added):
+        added[state.index] = models.change_points.step_covariance(X_test, state.change_points.square)
     for label, rows in models.kernels_of(state.index):
         Q = state.rows[rows, :, : models.rank] @ models.at(label, X_test).T
-        effects = shapes - Q.swapaxes(1, 2) @ state.change_points.G[rows]
-        covariances[state.index[rows]] += state.change_points.only(rows).covariance(effects)
-    return tuple(covariances)
+        for index, each in zip(state.index[rows], Q, strict=True):
+            shared[index] = each
+        if len(added):
+            effects = shapes - Q.swapaxes(1, 2) @ state.change_points.G[rows]
+            added[state.index[rows]] += state.change_points.only(rows).covariance(effects)
+    return tuple(shared), tuple(added)
 
 
 def unseen_outliers(filtered: Filter, posterior: Posterior, stages: Sequence[StageMeasurement]) -> float:
-    """Return the largest share of the records that may be outliers without being noticed.
+    """Return the largest share of the records that may be outliers without being noticed, given all stages.
 
-    Only sums that clip nothing show outliers, see "Outliers that remain unseen" in docs/bayes_cloaking.md. A share p of
-    outliers is noticed if p^2 sum_i |B_i v_i|^2 / s_i^2 > ``_SEEN``^2.
-
-    The share is 0 if no stage clips, or if the squared residuals identify outliers, because intervals then account for
-    them. It is 1 if every stage clips.
+    "Outliers that remain unseen" in docs/bayes_cloaking.md derives it. The share is 0 if no stage clips, or if the
+    squared residuals identify outliers, because intervals then account for them. It is 1 if every stage clips.
     """
     clipped, information, h = False, 0.0, filtered.half_range
     for stage in stages:

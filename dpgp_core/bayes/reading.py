@@ -1,16 +1,11 @@
-"""Read a release again, with its own models or others, at any inputs. This is post-processing and needs no records.
-
-The difference of the curves of two groups follows from the same numbers, because f(x, a) - f(x, b) is linear in f.
-Under each model it is normal with mean m_a - m_b and variance V_aa + V_bb - 2 V_ab, where V is the posterior covariance
-of both curves, so that uncertainty that they have in common cancels. Its quantiles are those of the mixture of models.
-"""
+"""Read a release again, with its own models or others, at any inputs. This is post-processing and needs no records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,15 +24,14 @@ from .filter import Filter, Posterior, filter_of
 from .mixture import JointPosterior, Mixture, OutcomeDistribution
 from .model import Model, across_groups, models_of, rough_share
 from .periodic import with_phases
-from .prediction import change_point_covariances, cross_covariances, noise_variance
+from .prediction import joint_covariances, noise_variance
 from .queries import Measured
 from .readers import measured_of
 from .record_reading import read_records
 from .settings import noise_sds_for
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CurvePosterior:
+class CurvePosterior(NamedTuple):
     """Posterior of the curve at P test inputs given one release, in model units.
 
     Attributes:
@@ -45,9 +39,8 @@ class CurvePosterior:
         X_test: test inputs (P, D).
         curve: predictions of the models, with the local dispersion of outcomes if it was measured.
         log_evidence: log density of the sums of outcomes under each model (M,).
-        covariances: function that returns, for each model, Q (R, P) and the covariance of f that is due to change
-            points (P, P), see ``mixture.JointPosterior``. They are computed on demand, because they are large if there
-            are many test inputs.
+        covariances: function that returns the fields ``cross_covariances`` and ``change_points`` of ``JointPosterior``,
+            which are large if there are many test inputs.
     """
 
     models: tuple[Model, ...]
@@ -98,25 +91,17 @@ class ReleaseReading:
         """
         check_columns(np.empty((1, len(self.x_box))), X_test)
         check_codes(X_test, self.x_box)
-        common: dict[str, Any] = {"models": self.models, "X_test": X_test}
         if self.statistics is not None:
-            found = read_records(self.statistics, self.models, X_test)
-            return CurvePosterior(
-                curve=found.curve,
-                log_evidence=found.log_evidence,
-                covariances=lambda: (found.cross_covariances, ()),
-                **common,
-            )
+            curve, Q, log_evidence = read_records(self.statistics, self.models, X_test)
+            return CurvePosterior(self.models, X_test, curve, log_evidence, lambda: (Q, ()))
         filtered, posterior = self._read
         assert self.measured is not None
         return CurvePosterior(
-            curve=predict_release(filtered, posterior, self.measured, X_test),
-            log_evidence=posterior.state.log_evidence,
-            covariances=lambda: (
-                cross_covariances(filtered, posterior, X_test),
-                change_point_covariances(filtered, posterior, X_test),
-            ),
-            **common,
+            self.models,
+            X_test,
+            predict_release(filtered, posterior, self.measured, X_test),
+            posterior.state.log_evidence,
+            lambda: joint_covariances(filtered, posterior, X_test),
         )
 
     def log_evidence(self) -> FloatArray:
@@ -126,9 +111,9 @@ class ReleaseReading:
         return self._read[1].state.log_evidence
 
     def noise_variance(self, X_test: FloatArray) -> FloatArray:
-        """Return the part of the variance of f at X_test (P,) that is due to privacy noise, in squared model units.
+        """Return the part of the variance of f at X_test (P,) that is due to noise, see ``prediction.noise_variance``.
 
-        The records of the release must share columns. See ``prediction.noise_variance``.
+        The records of the release must share columns.
         """
         assert self.measured is not None
         return noise_variance(*self._read, self.measured.stages, X_test)
@@ -154,15 +139,9 @@ def read(
     """
     if isinstance(statistics, Statistics):
         return ReleaseReading(models=tuple(models), x_box=statistics.x_box, statistics=statistics)
-    columns = columns_of(statistics)
-    filtered = filter_of(
-        with_phases(models, columns.periods),
-        columns,
-        statistics.n,
-        statistics.half_range,
-        is_binary=statistics.reading == "yes/no",
-        change_points=change_points,
-    )
+    columns, is_binary = columns_of(statistics), statistics.reading == "yes/no"
+    dated, n, h = with_phases(models, columns.periods), statistics.n, statistics.half_range
+    filtered = filter_of(dated, columns, n, h, is_binary=is_binary, change_points=change_points)
     return ReleaseReading(
         models=tuple(models), x_box=statistics.x_box, filtered=filtered, measured=measured_of(statistics)
     )
@@ -233,7 +212,7 @@ def refit(
     X_test: FloatArray,
     change_points: bool = False,
 ) -> Refit:
-    """Return the posterior of f at X_test given a release, averaged over chosen models. Spends no budget.
+    """Return the posterior of f at X_test given a release, averaged over chosen models. This spends no budget.
 
     Args:
         kernels: covariance functions of f, in squared model units; model units are (y - midpoint) / y_scale. If some
@@ -296,7 +275,7 @@ def difference(
     of: str | None = None,
     models: Sequence[Model] | None = None,
 ) -> Difference:
-    """Return the posterior of the curve of one group minus that of another. Spends no budget.
+    """Return the posterior of the curve of one group minus that of another. This spends no budget.
 
     Args:
         statistics: a release with at least one categorical input.
@@ -321,13 +300,11 @@ def difference(
 
 
 def contrast(joint: JointPosterior) -> Mixture:
-    """Return f at the first half of the points of a joint posterior minus f at the second half, as a mixture.
+    """Return f at the first P points of a joint posterior minus f at the other P points, as a mixture.
 
-    With q the columns of Q, the variance at each pair of points is k_aa + k_bb - 2 k_ab - |q_a - q_b|^2. Curves of
-    groups have no change points.
-
-    Args:
-        joint: posterior at 2 P points.
+    Under each model the difference is normal. With q the columns of Q, its variance at each pair of points is
+    k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, so that uncertainty that both curves have in common cancels. Curves of groups
+    have no change points.
     """
     P = len(joint.X_test) // 2
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []

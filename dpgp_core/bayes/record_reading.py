@@ -50,8 +50,8 @@ class RecordModel(NamedTuple):
 def record_models(models: Sequence[Model], X: FloatArray, X_test: FloatArray) -> list[RecordModel]:
     """Return every model at records X (n, D) and test inputs X_test (P, D).
 
-    Models with the same kernel share their features. Pivots are chosen among the records only, because given f at the
-    records, what the features leave out of f at a test input is independent of y.
+    Pivots are chosen among the records only, because given f at the records, what the features leave out of f at a test
+    input is independent of y.
     """
     n, both, tolerance = len(X), np.vstack([X, X_test]), _EXACT if len(X) <= _MANY else _LOOSE
     features, found = dict[object, FloatArray](), []

@@ -61,11 +61,6 @@ def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tup
     return TUNING.noise_sds_of_three if len(number_sides(x_box)) >= 3 else TUNING.noise_sds
 
 
-def _for_people(words: str) -> str:
-    """Return the words for a release in which each person counts once, and the number of people is public."""
-    return words.replace("the number of records", "the number of people")
-
-
 def reading_for(kind: Kind) -> Reading:
     """Return how the filter reads a release of outcomes of this kind."""
     return "yes/no" if kind == "yes/no" else "any outcomes"
@@ -152,13 +147,17 @@ class BayesSettings:
         card = self.guarantee.for_unit(unit)
         if not people:
             return card
+
+        def for_people(words: str) -> str:
+            return words.replace("the number of records", "the number of people")
+
         public = () if self._inputs_too else (WHO_IS_WHO,)
         return replace(
             card,
             rows=None,
             neighbours=ONE_PERSON if self._inputs_too else ONE_PERSONS_OUTPUTS,
-            assumptions=(OWN_ROWS, *map(_for_people, card.assumptions)),
-            not_covered=(*public, *(_for_people(each) for each in card.not_covered if each != OTHER_ROWS)),
+            assumptions=(OWN_ROWS, *map(for_people, card.assumptions)),
+            not_covered=(*public, *(for_people(each) for each in card.not_covered if each != OTHER_ROWS)),
         )
 
     @property
@@ -171,31 +170,21 @@ class BayesSettings:
         return self.protects == "inputs and outputs"
 
     def split(self, kind: Kind, people: int) -> BudgetSplit:
-        """Return how the budget is split over the measurements, which follows from public numbers.
-
-        Locations within cells are measured only if there are many people for the budget, because otherwise the noise on
-        them would be too large.
+        """Return how the budget is split over the measurements. It follows from public numbers.
 
         Args:
             kind: kind of the outcome.
             people: number of records, or of people if each counts once.
         """
-        located = (
-            self._inputs_too and people >= TUNING.many_to_locate * self.noise_multiplier and not self.checked_periods
-        )
-        return split_budget(
-            self.noise_multiplier, kind, self.stages_of(kind, people), inputs_too=self._inputs_too, locations=located
-        )
+        s, inputs_too = self.noise_multiplier, self._inputs_too
+        located = people >= TUNING.many_to_locate * s and not self.checked_periods
+        return split_budget(s, kind, self.stages_of(kind, people), inputs_too=inputs_too, locations=located)
 
     def stages_of(self, kind: Kind, people: int) -> int:
-        """Return the number of stages, which follows from public numbers.
+        """Return the number of stages. Arguments are those of ``split``.
 
         For yes/no outcomes there is one stage: every outcome is at one end of the range, so that no interval narrower
         than the range would contain it, and later stages could not be more precise than the first.
-
-        Args:
-            kind: kind of the outcome.
-            people: number of records, or of people if each counts once.
         """
         if kind == "yes/no":
             return 1
@@ -216,8 +205,7 @@ class BayesSettings:
             x_box: declared (low, high) of each input, or its categories.
             half_range: half the range of the outcomes, in model units.
             reading: "yes/no" or "any outcomes".
-            people: number of records, or of people if each counts once. The weight of rough curves and of small
-                deviations from the mean level grows with it, see ``model.rough_share``.
+            people: number of records, or of people if each counts once, see ``model.rough_share``.
         """
         noises = noise_sds_for(reading, x_box)
         rough = rough_share(people, self.noise_multiplier)

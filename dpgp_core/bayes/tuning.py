@@ -288,8 +288,6 @@ class Tuning:
 
     # Clipping threshold A of the distances over the predictive standard deviation, at most h [outcomes].
     distance_threshold: float = 2.0
-    # Relative gap of their strategy [bayes_inputs: seconds].
-    distance_gap: float = 0.03
     # Prior variance of 2 E a / A over the box, and the share of it that groups have in common [outcomes, groups].
     dispersion_variance: float = 0.15
     dispersion_shared: tuple[float, ...] = (0.5,)

@@ -16,7 +16,7 @@ from dpgp_core.bayes.counts import known_counts, public_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model, auto_models, curve_models
 from dpgp_core.bayes.periodic import with_phases
-from dpgp_core.bayes.prediction import change_point_covariances, cross_covariances, predict
+from dpgp_core.bayes.prediction import joint_covariances, predict
 from dpgp_core.bayes.queries import Squares, StageMeasurement
 from dpgp_core.bayes.residuals import has_outliers, model_weights
 from dpgp_core.bayes.strategy import (
@@ -296,15 +296,14 @@ def stages(even):
 
 def test_a_mixture_predicts_what_its_models_predict_alone(stages):
     filtered, together = read_by(MANY, stages)
-    prediction, shared = predict(filtered, together, AT), cross_covariances(filtered, together, AT)
-    places = change_point_covariances(filtered, together, AT)
+    prediction, (shared, places) = predict(filtered, together, AT), joint_covariances(filtered, together, AT)
     for index, model in enumerate(MANY):
         one, alone = read_by([model], stages)
         assert together.state.log_evidence[index] == pytest.approx(alone.state.log_evidence[0], abs=1e-9)
         its = predict(one, alone, AT)
         np.testing.assert_allclose(prediction.means[0, index], its.means[0, 0], rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(prediction.variances[0, index], its.variances[0, 0], rtol=1e-9, atol=1e-9)
-        [Q], [of_places] = cross_covariances(one, alone, AT), change_point_covariances(one, alone, AT)
+        [Q], [of_places] = joint_covariances(one, alone, AT)
         np.testing.assert_allclose(shared[index].T @ shared[index], Q.T @ Q, rtol=1e-9, atol=1e-9)
         np.testing.assert_allclose(places[index], of_places, rtol=1e-9, atol=1e-9)
 

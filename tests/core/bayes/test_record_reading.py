@@ -10,7 +10,7 @@ from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model
-from dpgp_core.bayes.prediction import cross_covariances, predict
+from dpgp_core.bayes.prediction import joint_covariances, predict
 from dpgp_core.bayes.queries import StageMeasurement
 from dpgp_core.bayes.record_reading import read_records, record_models
 from dpgp_core.bayes.state import KAPPA
@@ -147,7 +147,7 @@ def by_columns(kernel, stages, half_width):
     filtered = replace(filtered, models=unbiased).with_counts(public_counts(found, X))
     ends, g = np.full(len(X), half_width), np.zeros(len(found.nodes))
     posterior = filtered.read([StageMeasurement(B, -ends, ends, S, g, z) for B, z in stages])
-    prediction, [Q] = predict(filtered, posterior, SEVEN), cross_covariances(filtered, posterior, SEVEN)
+    prediction, ([Q], _) = predict(filtered, posterior, SEVEN), joint_covariances(filtered, posterior, SEVEN)
     covariance = kernel(SEVEN, SEVEN) - Q.T @ Q
     np.testing.assert_allclose(prediction.variances[0, 0], covariance.diagonal(), atol=1e-9)
     return prediction.means[0, 0], covariance, posterior.state.log_evidence[0]
