@@ -288,7 +288,7 @@ def test_paths_have_mean_and_covariance_of_the_mixture():
     assert (np.abs(products.mean(axis=0) - covariance) < 6 * products.std(axis=0) / 200).all()
 
 
-ALL = np.ones((1, 1))  # of a skewness is left where the curve is known
+NONE = np.zeros((1, 1))  # variance of a curve that is known
 
 
 def certain(skew):
@@ -300,14 +300,14 @@ def certain(skew):
 @pytest.mark.parametrize("skew", [-2.0, -1.0, 0.0, 0.5, 2.0])
 @pytest.mark.parametrize("p", [0.01, 0.3, 0.9])
 def test_quantiles_are_those_of_a_gamma_variable(skew, p):
-    assert certain(skew).standard_quantile(p, ALL)[0, 0] == pytest.approx(stats.pearson3(skew).ppf(p), abs=1e-9)
+    assert certain(skew).standard_quantile(p, NONE)[0, 0] == pytest.approx(stats.pearson3(skew).ppf(p), abs=1e-9)
 
 
 @pytest.mark.parametrize("skew", [-1.0, 0.0, 2.0])
 def test_probability_below_inverts_quantiles(skew):
     people, p = certain(skew), np.array([0.02, 0.2, 0.5, 0.75, 0.99])
-    quantiles = np.array([[people.standard_quantile(each, ALL)[0, 0] for each in p]])
-    np.testing.assert_allclose(people.standard_below(quantiles, np.ones((1, len(p))))[0], p, atol=2e-3)
+    quantiles = np.array([[people.standard_quantile(each, NONE)[0, 0] for each in p]])
+    np.testing.assert_allclose(people.standard_below(quantiles, np.zeros((1, len(p))))[0], p, atol=2e-3)
 
 
 @pytest.mark.parametrize("unknown", [0.01, 0.3, 1.0, 4.0])
@@ -318,7 +318,7 @@ def test_uncertainty_of_the_curve_reduces_skewness(skew, unknown):
         means=np.zeros((1, 1, 1)),
         variances=np.full((1, 1, 1), unknown),
         noise_variances=np.ones(1),
-        weights=ALL,
+        weights=np.ones((1, 1)),
         outcomes=certain(skew),
     )
     people = stats.pearson3(skew).ppf((np.arange(20_000) + 0.5) / 20_000)
