@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.special import log_ndtr, softmax
-from scipy.stats import norm
 
 from ..arrays import FloatArray
 from ..gp.pivoted import factorise
@@ -28,7 +27,9 @@ from .tuning import TUNING
 _TINY = 1e-6  # smallest posterior variance over the prior variance
 _FAR = 1e4  # larger values, in standard deviations, are replaced by this one
 _OF_NODES = 2 / 27  # variance of the nodes of a cell along a side
+_ROUNDING = 1e-15  # probability below which a prior of the density adds nothing
 _ROUNDS = 40  # iterations of expectation and maximisation
+_LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
 class Counts(NamedTuple):
@@ -83,22 +84,25 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     surprise = np.concatenate([z, [n / np.sqrt(grid.size)]]) - H @ np.full(grid.size, mean)
     HU, HH = H @ root, H @ H.T
     S_smooth, cross_smooth = HU @ HU.T, HU @ root.T
-    smooth, each, logs, squares = root @ root.T, list[tuple[FloatArray, FloatArray]](), list[float](), list[float]()
+    smooth, factors = root @ root.T, []
     for tau in TUNING.roughness:
         own = mean + tau * mean**2
         L = sturdy_cholesky(S_smooth + own * HH + np.diag(noise), noise.min())
-        w, Q = solve_triangular(L, surprise, lower=True), solve_triangular(L, cross_smooth + own * H, lower=True)
-        squares.append(float(w @ w))
-        logs.append(-0.5 * squares[-1] - float(np.log(L.diagonal()).sum()))
+        factors.append((tau, own, L, solve_triangular(L, surprise, lower=True)))
+    squares = np.array([w @ w for *_, w in factors])
+    weights = softmax([-0.5 * w @ w - np.log(L.diagonal()).sum() for *_, L, w in factors])
+    each = list[tuple[float, FloatArray, FloatArray]]()
+    for weight, (tau, own, L, w) in zip(weights, factors, strict=True):
+        if weight < _ROUNDING:
+            continue
+        Q = solve_triangular(L, cross_smooth + own * H, lower=True)
         posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q
         if tau < TUNING.roughness_of_empty:
-            each.append(_not_negative(*posterior, n))
+            each.append((weight, *_not_negative(*posterior, n)))
         else:
-            each.append(_or_empty(*posterior, smooth.diagonal() + own, n))
-    weights = softmax(logs)
-    expected = weights @ np.stack([m for m, _ in each])
-    covariance = np.zeros_like(smooth)
-    for weight, (m, C) in zip(weights, each, strict=True):
+            each.append((weight, *_or_empty(*posterior, smooth.diagonal() + own, n)))
+    expected, covariance = sum(weight * m for weight, m, _ in each), np.zeros_like(smooth)
+    for weight, m, C in each:
         covariance += weight * (C + np.outer(m - expected, m - expected))
     return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
 
@@ -121,7 +125,7 @@ def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the mean and the variance of N(m, v) truncated at 0, for arrays m and v."""
     sd = np.sqrt(v)
     z = np.maximum(m / sd, -_FAR)
-    hazard = np.exp(norm.logpdf(z) - log_ndtr(z))
+    hazard = np.exp(-0.5 * z * z - _LOG_ROOT - log_ndtr(z))
     return m + sd * hazard, v * np.clip(1 - hazard * (hazard + z), _TINY, 1.0)
 
 
@@ -130,11 +134,13 @@ def _of_marginals(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean (M,) and covariance (M, M) of counts with given marginals, the correlations of K, and the sum n.
 
-    The projection P removes the excess over n from the cells in proportion to their variances.
+    With t the shares of the cells in the sum of the variances, the projection I - t 1^T removes the excess over n.
     """
     shrunk, taken = np.sqrt(variances / variance), variances / variances.sum()
-    P = np.eye(len(expected)) - taken[:, None]
-    return expected + (n - expected.sum()) * taken, P @ (K * np.outer(shrunk, shrunk)) @ P.T
+    covariance = K * np.outer(shrunk, shrunk)
+    of_sum = covariance.sum(axis=0)
+    covariance += of_sum.sum() * np.outer(taken, taken) - np.outer(taken, of_sum) - np.outer(of_sum, taken)
+    return expected + (n - expected.sum()) * taken, covariance
 
 
 def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -166,14 +172,15 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
     r = M / n * 2.0 ** -np.arange(TUNING.smallest_full_cell, math.ceil(math.log2(M)) + 1)[:, None]
     logs = np.vstack(
         [
-            norm.logpdf(np.clip(m / sd, -_FAR, _FAR)) - np.log(sd),
+            -0.5 * np.clip(m / sd, -_FAR, _FAR) ** 2 - _LOG_ROOT - np.log(sd),
             np.log(r) + r * (r * v / 2 - m) + log_ndtr(np.maximum((m - r * v) / sd, -_FAR)),
         ]
     )
-    shares = np.full((len(logs), 1), 1 / len(logs))
+    likelihood, shares = np.exp(logs - logs.max(axis=0)), np.full((len(logs), 1), 1 / len(logs))
     more = max(TUNING.full_cells, TUNING.full_cells_by_noise * float(np.median(sd)) * M / n)
     for _ in range(_ROUNDS):
-        of_cells = softmax(logs + np.log(shares), axis=0)
+        of_cells = likelihood * shares
+        of_cells /= of_cells.sum(axis=0)
         shares = (of_cells.sum(axis=1, keepdims=True) + more) / (M + more * len(logs))
     above, left = _above_zero(m - r * v, v)
     expected = (of_cells[1:] * above).sum(axis=0)

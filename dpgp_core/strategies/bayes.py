@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from ..arrays import FloatArray
 from ..checks import check_positive
 from .bayes_solver import minimise_risk
-from .mixture_risk import MixtureRisk
+from .mixture_risk import MixtureRisk, positive_solve
 from .risk_model import Labels, RiskModel, features, nearest_of_spread, of_sums, sums
 from .strategy import Strategy
 
@@ -48,7 +47,7 @@ def _explained(model: RiskModel, B: FloatArray, t: float) -> float:
     BU, BF = B @ model.root, B @ model.targets
     S = (B * model.noise) @ B.T + (BU if model.signs is None else BU * model.signs) @ BU.T
     S.flat[:: len(S) + 1] += t
-    return float(np.vdot(BF, cho_solve(cho_factor(S, lower=True, check_finite=False), BF, check_finite=False)))
+    return float(np.vdot(BF, positive_solve(S, BF)))
 
 
 def risk_without_privacy(models: Sequence[RiskModel]) -> float:

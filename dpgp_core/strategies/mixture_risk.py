@@ -14,7 +14,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, svd
+from scipy.linalg import LinAlgError, svd
+from scipy.linalg.lapack import dposv
 
 from ..arrays import FloatArray
 from .risk_model import Family, Member, RiskModel, families_of, narrow
@@ -102,7 +103,7 @@ class MixtureRisk:
             for member in family.members:
                 S = member.level * grams[member.shape] + signal
                 S.flat[:: len(S) + 1] += self.t
-                J.append(cho_solve(cho_factor(S, lower=True, check_finite=False), BF, check_finite=False))
+                J.append(positive_solve(S, BF))
                 risk += member.weight * (member.prior_risk - float(np.vdot(BF, J[-1])))
         return Point(risk, B, BQ, J)
 
@@ -201,6 +202,20 @@ def canonical(rows: FloatArray) -> FloatArray:
     left, _, right = thin_svd(rows @ fixed)
     rotated: FloatArray = (left @ right).T @ rows
     return rotated
+
+
+def positive_solve(S: FloatArray, F: FloatArray) -> FloatArray:
+    """Return S^-1 F for a positive definite S (r, r) and F (r, m).
+
+    It is called for every evaluation of a risk, and is therefore the LAPACK routine without any check.
+
+    Raises:
+        LinAlgError: S is not positive definite.
+    """
+    _, solution, failed = dposv(S, F, lower=1)
+    if failed:
+        raise LinAlgError("a covariance is not positive definite")
+    return np.asarray(solution)
 
 
 def unit(V: FloatArray) -> FloatArray:
