@@ -73,7 +73,7 @@ def bias_sd(half_width: FloatArray, noise_variance: float, half_range: float) ->
     sd = np.sqrt(noise_variance)
     decay = np.where(np.isinf(half_width), 0.0, (1 - TUNING.far_bias) * np.exp(-half_width / sd) + TUNING.far_bias)
     share = TUNING.bias + (1 - TUNING.bias) * np.minimum(noise_variance / half_range**2, 1.0) ** 2
-    return share * sd * decay
+    return np.asarray(share * sd * decay)
 
 
 class Bias(NamedTuple):

@@ -101,7 +101,8 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
             each.append((weight, *_not_negative(*posterior, n)))
         else:
             each.append((weight, *_or_empty(*posterior, smooth.diagonal() + own, n)))
-    expected, covariance = sum(weight * m for weight, m, _ in each), np.zeros_like(smooth)
+    expected = np.sum([weight * m for weight, m, _ in each], axis=0)
+    covariance = np.zeros_like(smooth)
     for weight, m, C in each:
         covariance += weight * (C + np.outer(m - expected, m - expected))
     return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))

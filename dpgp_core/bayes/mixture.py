@@ -158,7 +158,7 @@ class Mixture:
 
     def _average(self, values: FloatArray) -> FloatArray:
         """Return values under each model (D, M, P), averaged over the models (D, P)."""
-        return np.einsum("dm,dmp->dp", self.weights, values)
+        return np.asarray(np.einsum("dm,dmp->dp", self.weights, values))
 
     def _skewed(self, of: IntervalTarget) -> OutcomeDistribution | None:
         known = self.outcomes if of == "outputs" else None
