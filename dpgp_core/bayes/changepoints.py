@@ -1,19 +1,23 @@
-"""Change points of a curve, that is steps and narrow bumps, and their posterior given the released numbers.
+"""Change points of a curve, that is steps, bumps and plateaus, and their posterior given the released numbers.
 
 A Gaussian process that is rough everywhere describes a single step poorly: it takes many records to distinguish it from
 a smooth one, and its intervals are wide everywhere. Along one input every model is therefore
 f = f_model + sum_l b_l phi_l(x). "The model" in docs/bayes_cloaking.md has the prior of the terms, and of the *masses*,
 which are places with far more records than others. A step is 1{phi(x) > u}, where phi rises linearly from 0 to 1
 between the middles of two neighbouring parts of the box and u ~ U(0, 1), so that the step may be anywhere between these
-middles and phi is its mean. Bumps are quadratic B-splines with knots at edges of parts.
+middles and phi is its mean. Bumps are quadratic B-splines with knots at edges of parts. A plateau is a step up and an
+equal step down with the same u. Two steps describe it as well, but effects are fitted one at a time, and neither step
+alone explains a plateau. The ramps of its steps may be longer than a part, so that few plateaus suffice.
 
 "Change points" in the same document derives the effect G (R, J) of a unit of each change point on the whitened
 measurements w (R,), and with it the sparse regression w = G b + N(0, I). Its effects are fitted one at a time, each
 given the expectation of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With
 q = G^T (w - G E b of the others), S_j = |g_j|^2, and p the probability that a term is present,
 
-    p(j | z) / p(none | z) = p / (J (1 - p)) (1 + v_b S_j)^(-1/2) exp(v_b q_j^2 / (2 (1 + v_b S_j))),
-    b | j, z ~ N(v_b q_j / (1 + v_b S_j), v_b / (1 + v_b S_j)).
+    p(j | z) / p(none | z) = p_j / (1 - sum_i p_i) (1 + v_b S_j)^(-1/2) exp(v_b q_j^2 / (2 (1 + v_b S_j))),
+    b | j, z ~ N(v_b q_j / (1 + v_b S_j), v_b / (1 + v_b S_j)),
+
+where p_j is the prior probability of shape j.
 """
 
 from __future__ import annotations
@@ -132,8 +136,9 @@ class ChangePoints:
     @cached_property
     def log_prior(self) -> FloatArray:
         """Prior log probability that a change point is present and has each shape (J,)."""
-        shares, masses = (TUNING.change_point_share, TUNING.mass_share), len(self.masses)
-        numbers = np.array([len(self.sharp) - masses, masses])
+        steps, bumps, plateaus = _numbers(self.grid) if len(self.sharp) else (0, 0, 0)
+        shares = TUNING.change_point_share, TUNING.plateau_share, TUNING.mass_share
+        numbers = np.array([steps + bumps, plateaus, len(self.masses)])
         return np.asarray(np.log(np.repeat(shares / np.maximum(numbers, 1), numbers)))
 
     def at(self, X: FloatArray) -> FloatArray:
@@ -347,8 +352,7 @@ def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints
     """
     if grid.dim > 1 or not grid.numeric_sides:
         return no_change_points(grid)
-    bumps = sum(len(_middles(grid.size, width)) for width in TUNING.bump_widths)
-    sharp = np.repeat([1.0, TUNING.bump_sharpness], [grid.size - 1, bumps])
+    sharp = np.repeat([1.0, TUNING.bump_sharpness, 1.0], _numbers(grid))
     change_points = _change_points(grid, sharp, variance * np.array(TUNING.change_point_variances))
     if isinstance(grid, CellGrid):
         return change_points
@@ -412,6 +416,23 @@ def _middles(steps: int, width: int) -> FloatArray:
     return np.arange(1.0, steps) if width % 2 == 0 else np.arange(0.5, steps)
 
 
+def _numbers(grid: CellGrid | Clusters) -> tuple[int, int, int]:
+    """Return the numbers of steps, bumps and plateaus."""
+    bumps = sum(len(_middles(grid.size, width)) for width in TUNING.bump_widths)
+    plateaus = sum(len(starts) for _, _, starts in _plateaus(grid.size))
+    return grid.size - 1, bumps, plateaus
+
+
+def _plateaus(parts: int) -> list[tuple[int, int, FloatArray]]:
+    """Return the widths of plateaus, the lengths of their ramps, and where the first ramps start.
+
+    All are in units of a part of the box. Plateaus that are no wider than bumps are left out.
+    """
+    widths = sorted({round(share * parts) for share in TUNING.plateau_widths})
+    each = [(width, max(int(width * TUNING.plateau_ramp), 1)) for width in widths if width > max(TUNING.bump_widths)]
+    return [(width, ramp, np.arange(0.5, parts - width - ramp, ramp)) for width, ramp in each]
+
+
 def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
     """Return phi at X (n, D), an array (n, J)."""
     if not J:
@@ -422,6 +443,9 @@ def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
     for width in TUNING.bump_widths:
         t = np.abs(along - _middles(grid.size, width)) / width
         shapes.append(np.where(t < 0.5, 1 - t**2 / 0.75, np.maximum(1.5 - t, 0.0) ** 2 / 1.5))
+    for width, ramp, starts in _plateaus(grid.size):
+        since = along - starts
+        shapes.append(np.clip(since / ramp, 0, 1) - np.clip((since - width) / ramp, 0, 1))
     return np.hstack(shapes)
 
 

@@ -318,6 +318,13 @@ class Tuning:
     # of 0.1, intervals for smooth curves are a seventh wider].
     most_change_points: int = 3
     change_point_share: float = 0.03
+    # Probability that each change point is a plateau; widths of plateaus over the side of the box, where those that are
+    # no wider than a bump are left out; and length of their ramps over their width [bayes_ends, outcomes: with a
+    # probability of 0.1, plateaus are covered by 0.8 instead of 0.65, but errors of costs are a tenth larger; with
+    # ramps of a third of the width, the error of a plateau of 20,000 records is twice as large].
+    plateau_share: float = 0.02
+    plateau_widths: tuple[float, ...] = (1 / 11, 1 / 8, 1 / 6)
+    plateau_ramp: float = 1 / 4
     # ``mass_share`` is the probability that the curve steps at a mass. A column is a mass if its share of all records
     # is at least ``least_mass``, and at least ``mass_over_mean`` times the mean share of a column; noisy counts must
     # show this by ``clear_mass`` standard deviations [bayes_ends: with a probability of 0.5, coverage at a public mass
