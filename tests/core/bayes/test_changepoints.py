@@ -227,7 +227,7 @@ def test_plateaus_are_a_step_up_and_an_equal_step_down():
 def test_intervals_cover_a_plateau():
     """It is a tenth of the range wide. Without shapes for plateaus, intervals cover 0.82 of it."""
     mechanism, places = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs"), np.arange(0.005, 1, 0.01)
-    on = (0.6 < places) & (places < 0.7)
+    on = (places > 0.6) & (places < 0.7)
     truth = 8 * places + 3.5 * on
     inside = []
     for seed in range(6):
