@@ -10,7 +10,6 @@ from scipy.stats import multivariate_normal
 
 from benchmarks.bayes.ends import ENDS
 from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World, wage
-from benchmarks.shared.simulated import simulated
 from dpgp_core.bayes import changepoints
 from dpgp_core.bayes import filter as filter_module
 from dpgp_core.bayes.cells import CellGrid, located_grid
