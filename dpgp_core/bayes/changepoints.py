@@ -12,7 +12,7 @@ alone explains a plateau. The ramps of its steps may be longer than a part, so t
 "Change points" in the same document derives the effect G (R, J) of a unit of each change point on the whitened
 measurements w (R,), and with it the sparse regression w = G b + N(0, I). Its effects are fitted one at a time, each
 given the expectation of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With
-q = G^T (w - G E b of the others), S_j = |g_j|^2, and p the probability that a term is present,
+q = G^T (w - G E b of the others) and S_j = |g_j|^2,
 
     p(j | z) / p(none | z) = p_j / (1 - sum_i p_i) (1 + v_b S_j)^(-1/2) exp(v_b q_j^2 / (2 (1 + v_b S_j))),
     b | j, z ~ N(v_b q_j / (1 + v_b S_j), v_b / (1 + v_b S_j)),
