@@ -56,7 +56,8 @@ def test_compare_opens_with_shipped_curves(contest):
         assert found.errors.shape[0] == len(found.half_width) == len(found.half_score) == len(CURVE_EPSILONS)
         assert np.isfinite(found.errors).all()
         assert compute.is_ready(contest, name)
-    assert not compute.is_ready(replace(contest, delta=1e-4), "bayes")
+    assert compute.is_ready(replace(contest, delta=1e-4), "bayes")
+    assert not compute.is_ready(replace(contest, delta=0.01), "bayes")
 
 
 @pytest.mark.usefixtures("used")
