@@ -57,7 +57,7 @@ def test_compare_opens_with_shipped_curves(contest):
         assert np.isfinite(found.errors).all()
         assert compute.is_ready(contest, name)
     assert compute.is_ready(replace(contest, delta=1e-4), "bayes")
-    assert not compute.is_ready(replace(contest, delta=0.01), "bayes")
+    assert not compute.is_ready(replace(contest, delta=1e-3), "bayes")
 
 
 @pytest.mark.usefixtures("used")
