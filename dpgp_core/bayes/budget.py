@@ -25,7 +25,7 @@ class BudgetSplit:
         noise_multiplier: s of the whole release.
         counts: share of the counts of records in cells.
         locations: share of the locations of records within cells, all sides together.
-        sums: share of the sums of clipped outcomes of each stage.
+        sums: share of the sums of clipped outcomes of each stage, without that of its squared residuals.
         squares: share of the squared residuals of each stage; 0 for the first.
         dispersion: share of the distances from the curve.
         above: share of the number of outcomes above the curve.

@@ -80,7 +80,7 @@ class Bias(NamedTuple):
     """Prior of the bias that clipping causes in each column.
 
     Attributes:
-        mean: mean of the bias (M,), in model units. It is not 0 only if outliers can only be on one side of the curve.
+        mean: mean of the bias (M,), in model units. It is 0 unless outliers can be on one side only.
         sd: its standard deviation beta(c) (M,), in model units.
         variance: variance that outliers add to a clipped outcome (M,), in squared model units; 0 if nothing is clipped,
             because the noise variance of the models includes outliers.

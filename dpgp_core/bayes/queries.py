@@ -22,7 +22,7 @@ class Squares(NamedTuple):
 
     Attributes:
         g: public curve at the nodes (F,), in model units.
-        high: clipping threshold of the squares in each column (M,), in squared model units.
+        high: squared clipping threshold A_c^2 of the residuals of each column (M,), in squared model units.
         s: standard deviation of the noise.
         z: the noisy sum.
     """

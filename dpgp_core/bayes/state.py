@@ -215,8 +215,9 @@ class State:
         rows_over_cells: the same factor for the means of f over the columns (A, R, M).
         rows_over_even: the same for means over columns with evenly spread records (A, R, M), or (A, R, 0) if locations
             were not measured.
-        counted: number of rows that the next two attributes include. The rows after them are added at the first use of
-            ``smooth_covariance`` and ``star_variance``, and then only for the models that are still read.
+        counted: number of leading rows of ``rows`` whose effect ``covariance_before`` and ``star_variance_before``
+            contain. ``smooth_covariance`` and ``star_variance`` add the effect of the later rows when they are first
+            used, because models may have been ruled out by then.
         covariance_before: covariance of the means of f over the columns given the counted rows (A, M, M).
         star_variance_before: variance of f at the nodes of ``grid.star`` given the counted rows (A, M (1 + 2 S)).
         log_evidences: log p(z of all stages | model, share) for each of ``TUNING.location_shares`` (A, 4).

@@ -213,8 +213,8 @@ class CellCounts:
 
     A record that moves from cell a to cell b changes B N by b_b - b_a. Delta is the largest distance between two
     columns and is computed in integers. It can be as large as 2 if the columns have norm 1. If all columns are equal,
-    no record changes B N (this happens when the budget is so small that only the public n can be used). Noise for a
-    sensitivity of 1 is added nevertheless.
+    no record changes B N, because it then depends on the public n alone. Noise for a sensitivity of 1 is added
+    nevertheless.
 
     Args:
         B: strategy (r, M) with columns of L2 norm <= 1. It is rounded to multiples of 2^-20.

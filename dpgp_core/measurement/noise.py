@@ -27,11 +27,12 @@ epsilon, -e^epsilon Phi(-epsilon / mu - mu / 2), exceeds 1 in absolute value, so
 delta(epsilon, mu') + 4h, and 4h = 2e-70. The second claim follows, as delta grows with mu.
 
 (4) For the first claim, note that the derivative of delta in mu is phi(a), where a = epsilon / mu - mu / 2 >= -mu / 2.
-If delta(epsilon, mu) >= 1e-40, then a <= 13.4, because delta <= Phi(-a). As mu grows from mu' to its value, and even
-over half of this interval, delta grows by at least 4e-10 mu phi(a) (1 - 1e-6). This is more than 2e-70, because
+If delta(epsilon, mu) >= 1e-40, then a <= 13.4, because delta <= Phi(-a). When mu grows over the upper half of the
+interval from mu' to mu, delta grows by at least 4e-10 mu phi(a) (1 - 1e-6). This is more than 2e-70, because
 phi(a) >= 1e-40 if |a| <= 13.4, and because a < -13.4 implies mu >= 26 and phi(a) >= phi(15) > 1e-50. If
-delta(epsilon, mu) < 1e-40, take a smaller epsilon at which it is 1e-40, or epsilon = 0; the claim holds there, and
-therefore at epsilon. So half of the margin 1e-9 is enough. The other half exceeds the rounding error of s.
+delta(epsilon, mu) < 1e-40, consider the smaller epsilon at which it equals 1e-40, or epsilon = 0 if there is none. The
+claim holds at that epsilon, and therefore at all larger ones. So half of the margin 1e-9 is enough. The other half
+exceeds the rounding error of s.
 
 **Laplace.** Let the entries of e have probability proportional to exp(-|e| / b) with b >= Delta / epsilon, where Delta
 is the largest change in the L1 norm. Then P(z^) / Q(z^) <= exp(Delta / b) <= exp(epsilon) for every z^, which is
