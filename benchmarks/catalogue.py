@@ -37,7 +37,7 @@ CATALOGUE = (
     Benchmark("bayes_several_inputs", "bayes.several_inputs", 5, "two and three inputs, of which one or all matter"),
     Benchmark("bayes_ends", "bayes.ends", 3, "error and intervals at a mass at an end, on a plateau, and at kinks"),
     Benchmark("coverage", "coverage", 5, "how often the intervals of every mechanism hold"),
-    Benchmark("sparse_tables", "sparse_tables", 5, "sparse DP-GP: error, intervals, private choices, seconds"),
+    Benchmark("sparse_tables", "sparse_tables", 5, "sparse DP-GP: error, intervals, seconds"),
     Benchmark("citibike_table", "citibike.table", 2, "Table 1 of Smith et al. 2018: cloaking and bins on journeys"),
     Benchmark("excursion_tables", "excursion.tables", 5, "what privacy costs an excursion set"),
     Benchmark("audit_releases", "audit_releases", 8, "a linear attack on released zips: less than is claimed"),

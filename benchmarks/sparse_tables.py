@@ -1,20 +1,17 @@
-"""Sparse DP-GP: error of f, calibration, private choice of hyperparameters, and seconds of a fit.
+"""Sparse DP-GP: error of f, calibration, and seconds of a fit.
 
     python -m benchmarks sparse_tables
-    python -m benchmarks sparse_tables --tables error selection --repeats 10
+    python -m benchmarks sparse_tables --tables error --repeats 10
 
 error: f(x) = sin(2x) / (2x) on [-4, 4], n = 1024, 9 inducing inputs on [-3, 3], EQ l = 1, sigma = 0.1, R_y = 1.2,
 delta = 1e-4; root mean squared error of f at the training inputs, mean over repeats, and those of docs/targets.md.
 calibration: f drawn from the GP, 512 training and 512 test points, 15 inducing inputs on [-3.5, 3.5], R_y = 3: share
 of noisy test outputs, and of f itself, inside the central intervals.
-selection: n = 2048, 9 inducing inputs (evidence: 15 on [-3.75, 3.75], whitened with l = 1/3),
-sigma in 0.1/3, 0.1, 0.3 and l in 1/3, 1, 3, R_y = 1.2; RMSE of f after each private choice, unscored ones whitened.
 speed: one fit, best of three; the data are generated in blocks as they are read.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -31,25 +28,14 @@ from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.inducing import BLOCK, sum_statistics
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import SparseVariational
-from dpgp_core.selection.hyperparameters import (
-    Candidate,
-    HyperparameterChoice,
-    choose_by_evidence,
-    choose_liu_talwar,
-)
 from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.table import Dataset, declared_columns
 
 DELTA = 1e-4
 LEVELS = (0.5, 0.9, 0.95, 0.99)
 ERROR_EPSILONS = (1.0, 2.0, 5.0, 10.0)
-SELECTION_EPSILONS = (1.0, 3.0, 10.0, 30.0)
 GOLDEN_ERROR = {"paper": (0.169, 0.124, 0.083, 0.053), "whitened": (0.087, 0.059, 0.036, 0.027)}
 GOLDEN_COVERAGE = {"paper": (0.12, 0.30, 0.36, 0.47), "whitened": (0.54, 0.93, 0.97, 1.0)}
-GOLDEN_SELECTION = {"evidence": (0.056, 0.028, 0.014, 0.010), "liu_talwar": (0.336, 0.193, 0.114, 0.068)}
-SIGMAS, LENGTHSCALES = (0.1 / 3, 0.1, 0.3), (1 / 3, 1.0, 3.0)
-CANDIDATES = [Candidate(kernel=EQ(lengthscale=length), noise_variance=s**2) for length in LENGTHSCALES for s in SIGMAS]
-REFERENCE = EQ(lengthscale=1 / 3)
 
 
 def wave(x: FloatArray) -> FloatArray:
@@ -148,44 +134,6 @@ def calibration_table(repeats: int, epsilon: float, sigma: float) -> None:
             row("  given", GOLDEN_COVERAGE[label], 2)
 
 
-def selections(gamma: float) -> dict[str, Callable[[float, Dataset, np.random.Generator], HyperparameterChoice]]:
-    """Every private choice, as a function of epsilon, data and generator."""
-
-    def choice(choose: Callable[..., HyperparameterChoice], changes: dict[str, object], **options: float):
-        return lambda epsilon, data, rng: choose(model(epsilon, **changes), CANDIDATES, data, rng, **options)
-
-    paper: dict[str, object] = {"variant": "paper"}
-    return {
-        "evidence": choice(choose_by_evidence, {"kernel": REFERENCE, "Z": inducing(15, 3.75)}),
-        "evidence, 9 inducing inputs": choice(choose_by_evidence, {"kernel": EQ(lengthscale=0.75)}),
-        "liu_talwar": choice(choose_liu_talwar, paper, gamma=gamma),
-        "liu_talwar, whitened": choice(choose_liu_talwar, {}, gamma=gamma),
-    }
-
-
-def selection_table(repeats: int, gamma: float) -> None:
-    """Print RMSE of f after each private choice, the share of right choices, and seconds of one choice."""
-    print(f"\nselection: RMSE of f, mean of {repeats} repeats, gamma {gamma:g}; refused choices count as f = 0")
-    row("epsilon", SELECTION_EPSILONS, 0)
-    for label, choose in selections(gamma).items():
-        started = time.perf_counter()
-        errors, lengths, noises = np.zeros((3, len(SELECTION_EPSILONS), repeats))
-        for i, epsilon in enumerate(SELECTION_EPSILONS):
-            for seed in range(repeats):
-                data = noisy_wave(2048, seed)
-                chosen = choose(epsilon, data, np.random.default_rng([seed, 4]))
-                prediction = np.zeros(data.n) if chosen.fit is None else chosen.fit.predict(data.X)[0]
-                errors[i, seed] = float(rmse(prediction, wave(data.X[:, 0])))
-                lengths[i, seed] = chosen.index is not None and chosen.index // 3 == 1
-                noises[i, seed] = chosen.index is not None and chosen.index % 3 == 1
-        row(label, errors.mean(axis=1))
-        if label in GOLDEN_SELECTION:
-            row("  given", GOLDEN_SELECTION[label])
-        row("  share with l = 1", lengths.mean(axis=1), 2)
-        row("  share with sigma = 0.1", noises.mean(axis=1), 2)
-        print(f"    {1e3 * (time.perf_counter() - started) / repeats / len(SELECTION_EPSILONS):.0f} ms a choice")
-
-
 def streamed(n: int) -> Iterator[tuple[FloatArray, FloatArray]]:
     """N records of a 2-D curve, generated in blocks as they are read."""
     rng = np.random.default_rng(0)
@@ -217,15 +165,14 @@ def speed_table(sizes: Sequence[int]) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Parse the options and print the tables."""
-    names = ("error", "calibration", "selection", "speed")
+    names = ("error", "calibration", "speed")
     sizes = [10_000, 100_000, 1_000_000]
-    options = options_of(__doc__, argv, {"tables": names}, repeats=40, gamma=0.01, sizes=sizes)
+    options = options_of(__doc__, argv, {"tables": names}, repeats=40, sizes=sizes)
     print(machine())
     print(f"delta {DELTA:g}")
     tables: dict[str, Callable[[], None]] = {
         "error": lambda: error_table(options.repeats),
         "calibration": lambda: calibration_table(options.repeats, 1.0, 0.1),
-        "selection": lambda: selection_table(options.repeats, options.gamma),
         "speed": lambda: speed_table(options.sizes),
     }
     for name in names:

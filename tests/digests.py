@@ -48,14 +48,8 @@ from dpgp_core.evaluation.peers import BinnedMeans, Polynomial, held_out
 from dpgp_core.excursion.search import SearchSpace, search
 from dpgp_core.gp.inducing import choose_inducing, inducing_matrix
 from dpgp_core.gp.paths import posterior_process
-from dpgp_core.mechanisms import BayesCloaking, Mechanism, SparseVariational
+from dpgp_core.mechanisms import BayesCloaking, Mechanism
 from dpgp_core.selection.exponential import permute_and_flip_probabilities
-from dpgp_core.selection.hyperparameters import (
-    Candidate,
-    choose_by_evidence,
-    choose_liu_talwar,
-    private_mean,
-)
 from dpgp_core.selection.scores import difference_sensitivity, grid_scores, published_sensitivity, sse_sensitivity
 from tests import bayes_digests
 from tests.core.mechanisms.cases import CASES, OTHERS, X_TEST, built
@@ -132,15 +126,7 @@ def _selection() -> Figures:
         scores.sse,
         selection_probabilities(np.array([0.1, 0.5, 0.4]), 0.2, 1.0),
         permute_and_flip_probabilities(np.array([0.1, 0.5, 0.4]), 0.2, 1.0),
-        [private_mean(data.y, -9.0, 9.0, 0.5, _RNG(3))],
     ]
-
-
-def _chosen(choose: Callable[..., Any]) -> Figures:
-    candidates = [Candidate(kernel=EQ(lengthscale=length), noise_variance=s) for length in (0.3, 1.0) for s in (0.1, 1)]
-    mechanism = SparseVariational(kernel=EQ(), noise_variance=1.0, n_inducing=8, epsilon=3.0, delta=1e-4)
-    found = choose(mechanism, candidates, small(200), _RNG(1))
-    return [[found.index], *found.fit.predict(X_TEST)]
 
 
 def _price(lengthscale: Any, r: Any, scale: Any) -> Any:
@@ -184,8 +170,6 @@ def cases() -> Iterator[tuple[str, Callable[[], Figures]]]:
         if not isinstance(built(case), BayesCloaking):
             yield f"draws of {case}", partial(_draws, built(case))
     yield from bayes_digests.cases()
-    for choose in (choose_by_evidence, choose_liu_talwar):
-        yield choose.__name__, partial(_chosen, choose)
     rooms = (_gp, _strategies, _selection, _excursion, _attack, _evaluation, _bounds)
     yield from ((room.__name__.strip("_").replace("_", " "), room) for room in rooms)
 

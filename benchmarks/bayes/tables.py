@@ -63,7 +63,7 @@ TABLES = {
 
 def rival(kernel: Stationary, clip: float = 1.5) -> RefinedCloaking:
     """Refined cloaking with a declared model."""
-    return RefinedCloaking(epsilon=1.0, delta=DELTA, kernel=kernel, noise_variance=NOISE, clip=clip, within_bounds=True)
+    return RefinedCloaking(epsilon=1.0, delta=DELTA, kernel=kernel, noise_variance=NOISE, clip=clip)
 
 
 def contenders(table: Table) -> dict[str, Mechanism]:

@@ -62,7 +62,7 @@ class Judged(NamedTuple):
 
 
 def judge(mechanism: Mechanism, parts: Sequence[Part], draws: int) -> Judged:
-    """Numbered draws of each part, judged at the outputs that it holds out."""
+    """Numbered draws of each part, clipped to the bounds as a release is, judged at the outputs that it holds out."""
     samples, truths, means = list[FloatArray](), list[FloatArray](), list[list[float]]()
     for index, (train, X_test, truth) in enumerate(parts):
         clock = [time.process_time()]
@@ -74,7 +74,7 @@ def judge(mechanism: Mechanism, parts: Sequence[Part], draws: int) -> Judged:
         scores = float(interval_score(low, high, truth, 0.95).mean()), float((high - low).mean())
         planned, drawn = np.diff(clock)
         means.append([*inside(release, truth), *scores, planned, drawn / draws])
-        samples.append(release.samples)
+        samples.append(np.clip(release.samples, *train.y_bounds))
         truths.append(truth)
     mean = np.mean(means, axis=0)
     held, rest = mean[: len(LEVELS)], mean[len(LEVELS) :]

@@ -1,21 +1,19 @@
 """Privacy losses of single releases, and their composition.
 
 Each kind of release has a class of losses, in the form that composes most tightly. Renyi curves are evaluated on a grid
-of orders, and ``rdp_epsilon`` converts a curve to an epsilon for a given delta. ``liu_talwar_constants`` splits a
-budget over a random number of runs of which only the one with the highest score is published.
+of orders, and ``rdp_epsilon`` converts a curve to an epsilon for a given delta.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
-from scipy.special import lambertw
 
 from ..arrays import FloatArray
-from ..checks import check_positive, check_share
+from ..checks import check_positive
 from .gaussian import LEAST_DELTA, check_budget, check_delta, epsilon_of
 
 Numbers: TypeAlias = "float | FloatArray"
@@ -215,57 +213,3 @@ def compose(losses: list[PrivacyLoss], delta: float) -> float:
     if len(gaussian) + len(pure) < len(losses):
         return renyi
     return min(renyi, exact + sum(loss.times * loss.pure_epsilon for loss in pure))
-
-
-class LiuTalwar(NamedTuple):
-    """Constants of private selection with a geometric number of runs.
-
-    Attributes:
-        t: sqrt(2 delta) / gamma, the probability delta_2 that the last run is reached.
-        delta: delta of one run.
-        epsilon: epsilon of one run.
-        most_runs: T, the largest number of runs.
-    """
-
-    t: float
-    delta: float
-    epsilon: float
-    most_runs: int
-
-
-def liu_talwar_constants(epsilon: float, delta: float, gamma: float) -> LiuTalwar:
-    """Return the budget of each run with which the whole selection is (epsilon, delta)-DP.
-
-    epsilon = 3 e + 3 sqrt(2 d),  delta = t (1 - log t),  t = sqrt(2 d) / gamma = -delta / W_-1(-delta / exp(1)),
-    T = ceil(log(1/t) / gamma)
-
-    Args:
-        gamma: probability in (0, 1) of stopping after each run.
-
-    Raises:
-        ValueError: an argument is out of range, or epsilon is too small for this delta.
-
-    Source: Liu & Talwar 2019, theorem 3.4; Honkela & Melkas 2021, appendix C.
-    """
-    check_budget(epsilon, delta)
-    check_share("gamma", gamma)
-    t = -delta / float(lambertw(-delta / math.e, k=-1).real)
-    one_delta = (gamma * t) ** 2 / 2
-    one_epsilon = epsilon / 3 - math.sqrt(2 * one_delta)
-    check_budget(one_epsilon, one_delta)
-    return LiuTalwar(t, one_delta, one_epsilon, math.ceil(math.log(1 / t) / gamma))
-
-
-def zcdp_of(epsilon: float, delta: float) -> float:
-    """Return the largest rho for which rho-zCDP implies (epsilon, delta)-DP by the standard conversion.
-
-    rho = (sqrt(epsilon + log(1/delta)) - sqrt(log(1/delta)))^2
-
-    Raises:
-        ValueError: delta is outside (0, 1).
-
-    Source: Bun & Steinke 2016, proposition 1.3.
-    """
-    check_delta(delta)
-    log_inverse = -math.log(delta)
-    return (math.sqrt(epsilon + log_inverse) - math.sqrt(log_inverse)) ** 2

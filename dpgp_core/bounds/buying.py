@@ -137,11 +137,6 @@ class Purchase:
         z = counts.measure(cells, None, weights) if rng is None else counts.teaching(cells, rng, 1, weights)[0]
         return OutcomeCounts(purchase=self, counts=z, n=dataset.people)
 
-    def without_noise(self, dataset: Dataset) -> OutcomeCounts:
-        """Return the counts without noise, with equal weights for all rows. Not private; for the owner of the data."""
-        counts = np.bincount(self.cells.of(dataset.y), minlength=self.cells.count).astype(float)
-        return OutcomeCounts(purchase=self, counts=counts * (dataset.people / dataset.n), n=dataset.people)
-
     def guarantee(self, unit: str) -> Guarantee:
         """Return the guarantee of the counts alone, which do not use inputs.
 

@@ -205,7 +205,6 @@ class RefinedCloaking(OptimisedNoise):
 
     Args:
         clip: B in noise standard deviations, B = clip sqrt(noise_variance), in model units.
-        within_bounds: whether to clip the published values to the public bounds, which is post-processing.
         calibration: "analytic" only.
         inference, tolerance: exact or low-rank inference of each stage; see ``InferenceChoice``.
         kernel, noise_variance: model of the last stage; see ``OptimisedNoise``.
@@ -220,7 +219,6 @@ class RefinedCloaking(OptimisedNoise):
     """
 
     clip: float = 1.5
-    within_bounds: bool = False
 
     label: ClassVar[str] = "Refined cloaking"
     reference: ClassVar[str] = "this project; composition by Dong, Roth & Su 2022"
@@ -249,10 +247,6 @@ class RefinedCloaking(OptimisedNoise):
         """Return half-widths of the clipping intervals of the stages, in the output's unit: the whole range, and B."""
         B = self.clip * math.sqrt(self.noise_variance) * dataset.y_scale
         return dataset.output_range, B
-
-    def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the curve, clipped to the bounds if ``within_bounds``."""
-        return np.clip(curve, *dataset.y_bounds) if self.within_bounds else curve
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """Return the public plan of both stages, given the prediction of the declared model at X_test (P, D)."""

@@ -151,10 +151,6 @@ class GaussianMechanism(Mechanism):
         """Return the plan with the map that is used. Post-processing that depends on the budget is applied here."""
         return plan
 
-    def published(self, curve: FloatArray, dataset: Dataset) -> FloatArray:
-        """Return the curve that is published. Subclasses may post-process the curve of the last stage here."""
-        return curve
-
     def measured(self, plan: Plan, dataset: Dataset, measure: Measure) -> Iterator[tuple[ClippedStage, FloatArray]]:
         """Run all stages, and yield each with its measured numbers z (draws, r).
 
@@ -201,7 +197,7 @@ class GaussianMechanism(Mechanism):
         curve = dataset.midpoint + last.curve(numbers[-1])
         release = Release(
             X_test=X_test,
-            samples=self.published(curve, dataset),
+            samples=curve,
             guarantee=guarantee,
             statistics=self.recorded(plan, dataset, numbers, guarantee),
             uncertainty=self.uncertainty(plan, dataset, curve),

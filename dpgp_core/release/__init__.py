@@ -7,7 +7,7 @@ from .json_text import ledger_from_json, ledger_to_json, spec_from_json, spec_to
 from .notebook import notebook
 from .plan import ReleasePlan, expected_half_widths, plan_release
 from .private_table import read_table
-from .publishing import Published, preview, publish
+from .publishing import Published, publish
 from .specification import CENTILES, CHOICES, ReleaseSpec
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "ledger_to_json",
     "notebook",
     "plan_release",
-    "preview",
     "publish",
     "read_table",
     "spec_from_json",

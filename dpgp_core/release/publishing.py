@@ -15,7 +15,6 @@ from ..bounds.buying import OutcomeCounts
 from ..bounds.cells import MOST_UNIT
 from ..figures.export import new_axes
 from ..measurement.fit import Fit
-from ..mechanisms.base import NotPrivate, Plan, TeachingRelease
 from ..mechanisms.bayes_cloaking import BayesRelease
 from ..table import Dataset, Outcome
 from .picture import Lines, draw_release
@@ -290,25 +289,3 @@ def _of_use(published: Published) -> str:
     if not outside:
         return f"All {count} values are known to {within}, if the model is right."
     return f"At {outside} of {count} points the curve is not known to {within}: the values there are not useful."
-
-
-def preview(plan: ReleasePlan, dataset: Dataset) -> NotPrivate:
-    """Return the fit without noise (P,) at ``plan.X_test``, in ``y_unit``. It is not private.
-
-    It is for the eyes of the owner of the data.
-
-    Raises:
-        ValueError: for the same reasons as in ``publish``.
-    """
-    plan.check(dataset)
-    spec, outcome = plan.spec, plan.spec.outcome
-    if spec.purchase is not None:
-        outcome = spec.purchase.without_noise(dataset).outcome
-        dataset = as_measured(outcome, dataset)
-    if isinstance(plan.plan, Plan):
-        fitted = dataset.in_data_units(plan.plan.weights @ dataset.standardised())
-        return NotPrivate(outcome.from_measured(fitted))
-    # the mean does not depend on the generator
-    numbered = spec.built.measure(plan.plan, dataset, plan.X_test, np.random.default_rng(0))
-    assert isinstance(numbered, TeachingRelease)
-    return NotPrivate(outcome.from_measured(numbered.mean))

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..accounting.guarantee import Guarantee
 from ..arrays import FloatArray
@@ -37,8 +37,6 @@ class SparsePosterior:
         root: L (m, m).
         weights: weights of the mean (m,).
         explained: symmetric matrix (m, m) that gives the explained variance.
-        log_evidence: log N(A; 0, B P B + R), which can be compared between models of the same statistics; nan for the
-            posterior of the paper.
     """
 
     kernel: Kernel
@@ -46,7 +44,6 @@ class SparsePosterior:
     root: FloatArray
     weights: FloatArray
     explained: FloatArray
-    log_evidence: float
 
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean (P,) and variance (P,) of the latent f at X_test (P, D), in model units."""
@@ -76,40 +73,37 @@ def errors_in_variables(
     """Return the posterior given A = B alpha + e if B is measured with noise too. Its variance is never negative.
 
     e ~ N(0, R),  R = noise_variance B_+ + (sa^2 + sb^2 tr(M)/2) I + sb^2 M/2,  M = alpha alpha^T + Cov
-    G = B P B + R,   alpha = P B G^-1 A,   Cov = P - P B G^-1 B P,   P = L^-1 K_ZZ L^-T
+    G = B B + R,   alpha = B G^-1 A,   Cov = I - B G^-1 B
     mean = psi^T B G^-1 A,   variance = k_** - psi^T B G^-1 B psi
 
-    P = I if ``root`` belongs to ``kernel``. The iteration starts with M = P. Without noise this is the posterior of
-    Titsias.
+    The iteration starts with M = I. Without noise this is the posterior of Titsias.
 
     Args:
-        released: statistics of whitened features L^-1 k_ref(Z, x).
-        kernel: prior covariance of f. It may differ from the reference kernel that whitened the features.
-        root: L of the reference kernel (m, m).
+        released: statistics of whitened features L^-1 k(Z, x).
+        kernel: prior covariance of f.
+        root: L (m, m).
 
     Raises:
         ValueError: noise_variance is not positive.
     """
     check_positive("noise_variance", noise_variance)
-    P = solve_triangular(root, solve_triangular(root, kernel(Z, Z), lower=True).T, lower=True)
     # In the eigenbasis of B = U diag(b) U^T
     b, U = np.linalg.eigh(released.B)
     b = np.maximum(b, 0)
-    P, A, observed = U.T @ ((P + P.T) / 2) @ U, U.T @ released.A, noise_variance * np.maximum(b, 0)
-    alpha, Cov, noise = np.zeros(len(b)), P, released.noise
+    A, identity, noise = U.T @ released.A, np.eye(len(b)), released.noise
+    alpha, Cov = np.zeros(len(b)), identity
     rounding = len(b) * np.finfo(float).eps * noise_variance * np.abs(b).max()
     for _ in range(ITERATIONS):
-        R = np.diag(observed) + noisy_weights_covariance(alpha, Cov, noise)
-        G = _Solver(b[:, None] * P * b + R, keep=np.diag(R) > rounding)
+        R = np.diag(noise_variance * b) + noisy_weights_covariance(alpha, Cov, noise)
+        G = _Solver(np.diag(b**2) + R, keep=np.diag(R) > rounding)
         BG = G.solve(np.diag(b)).T
-        alpha, Cov = P @ BG @ A, P - P @ BG @ (b[:, None] * P)
+        alpha, Cov = BG @ A, identity - BG * b
     return SparsePosterior(
         kernel=kernel,
         Z=Z,
         root=root,
         weights=U @ BG @ A,
         explained=U @ (BG * b) @ U.T,
-        log_evidence=G.log_density(A),
     )
 
 
@@ -124,11 +118,6 @@ class _Solver:
     def solve(self, b: FloatArray) -> FloatArray:
         scale = self.scale[:, None] if b.ndim == 2 else self.scale
         return scale * cho_solve(self.factor, scale * b)
-
-    def log_density(self, a: FloatArray) -> float:
-        """Return log N(a; 0, G) over the coordinates that are kept."""
-        log_det = 2 * np.log(np.diag(self.factor[0])).sum() - 2 * np.log(self.scale[self.scale > 0]).sum()
-        return -0.5 * float(a @ self.solve(a) + log_det + np.count_nonzero(self.scale) * math.log(2 * math.pi))
 
 
 def _factored(scaled: FloatArray) -> tuple[FloatArray, bool]:
@@ -195,7 +184,6 @@ def paper_posterior(
         root=root,
         weights=root.T @ alpha,
         explained=np.eye(m) - root.T @ S @ root - gain @ added @ gain.T,
-        log_evidence=math.nan,
     )
 
 

@@ -16,9 +16,7 @@ from dpgp_core.accounting.losses import (
     GaussianLoss,
     PureLoss,
     compose,
-    liu_talwar_constants,
     rdp_epsilon,
-    zcdp_of,
 )
 
 
@@ -128,16 +126,3 @@ def test_bounds_are_rounded_to_their_own_side(value, up, down):
 def test_stated_bounds_are_valid(value, digits):
     assert float(rounded_up(value, digits)) >= value >= float(rounded_down(value, digits))
     assert float(rounded_up(value, digits)) <= value * (1 + 10 ** (1 - digits)) * (1 + 1e-12)
-
-
-def test_constants_of_liu_and_talwar():
-    found = liu_talwar_constants(1.0, 1e-4, 0.01)
-    assert found.t == pytest.approx(7.84e-6, rel=1e-3)
-    assert found.delta == pytest.approx(3.07e-15, rel=2e-3)
-    assert found.most_runs == 1176
-    assert found.t * (1 - math.log(found.t)) == pytest.approx(1e-4)
-    assert 3 * found.epsilon + 3 * math.sqrt(2 * found.delta) == pytest.approx(1.0)
-    # delta_2 = exp(-gamma T) <= t, and delta = sqrt(2 d) T + delta_2
-    assert math.exp(-0.01 * found.most_runs) <= found.t
-    rho = zcdp_of(0.5, 1e-6)
-    assert rho + 2 * math.sqrt(rho * math.log(1e6)) == pytest.approx(0.5)

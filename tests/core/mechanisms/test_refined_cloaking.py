@@ -71,16 +71,6 @@ def test_intervals_stay_in_the_bounds(options, make_dataset):
     assert (last.low < last.high).all()
 
 
-def test_values_within_bounds_are_the_others_clipped(make_dataset):
-    plain, clipped = (
-        RefinedCloaking(**MODEL, within_bounds=within).release(make_dataset(), X_TEST, np.random.default_rng(2), 20)
-        for within in (False, True)
-    )
-    assert plain.samples.max() > 3
-    np.testing.assert_array_equal(clipped.samples, np.clip(plain.samples, -1, 3))
-    assert plain.guarantee == clipped.guarantee
-
-
 # ---- the guarantee
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.release import CHOICES, plan_release, preview, publish, read_table
+from dpgp_core.release import CHOICES, plan_release, publish, read_table
 from dpgp_core.release.publishing import about, known_share, unseen_outliers, useful, values_in_unit, within_tolerance
 from dpgp_core.table import Outcome
 from tests.core.release.worlds import make_published, make_spec, read, released
@@ -100,9 +100,8 @@ def test_a_table_read_for_something_else_is_refused(name):
     spec = make_spec()
     data = changed(read(spec), **{name: CHANGES[name]})
     plan = plan_release(spec, data.X)
-    for use in (lambda: publish(plan, data), lambda: preview(plan, data)):
-        with pytest.raises(ValueError, match=f"the specification differ in {name}; read it with read_table"):
-            use()
+    with pytest.raises(ValueError, match=f"the specification differ in {name}; read it with read_table"):
+        publish(plan, data)
 
 
 def test_too_many_rows_are_refused_twice():
@@ -113,20 +112,6 @@ def test_too_many_rows_are_refused_twice():
     X = read(sparse, n=5001).X
     with pytest.raises(ValueError, match="'inducing' takes at most 5000 rows of 1 inputs, got 5001; use 'sparse'"):
         plan_release(inducing, X)
-
-
-@pytest.mark.parametrize("mechanism", CHOICES)
-def test_preview_does_not_depend_on_chance(mechanism):
-    spec = make_spec(mechanism=mechanism)
-    data = read(spec)
-    np.testing.assert_array_equal(*(preview(plan_release(spec, data.X), data) for _ in range(2)))
-
-
-def test_a_huge_budget_releases_the_preview():
-    spec = make_spec(mechanism="integral_bins", epsilon=100.0, total_epsilon=1000.0, cells=2)
-    data = read(spec)
-    plan = plan_release(spec, data.X)
-    np.testing.assert_allclose(publish(plan, data).values, preview(plan, data), atol=1.0)
 
 
 def test_private_inputs_are_never_refused():
