@@ -3,7 +3,7 @@
 "Budget" in docs/bayes_cloaking.md describes the split. A part with the share p of 1 / s^2 has the noise multiplier
 s / sqrt(p) and is (sqrt(p) / s)-GDP. Parts are measured one after another, each query a function of numbers released
 before, so all of them together are exactly (1 / s)-GDP if the shares add up to 1 (adaptive composition: Dong, Roth & Su
-2022, corollary 3.3). ``BudgetSplit`` asserts that they do.
+2022, corollary 3.3). ``BudgetSplit`` checks that they do.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ class BudgetSplit:
         squares: share of the squared residuals of each stage; 0 for the first.
         dispersion: share of the distances from the curve.
         above: share of the number of outcomes above the curve.
+
+    Raises:
+        ValueError: a share is negative, or the shares do not add up to 1.
     """
 
     noise_multiplier: float
@@ -41,8 +44,8 @@ class BudgetSplit:
 
     def __post_init__(self) -> None:
         parts = (self.counts, self.locations, *self.sums, *self.squares, self.dispersion, self.above)
-        assert min(parts) >= 0, "a share of the budget is negative"
-        assert abs(math.fsum(parts) - 1) < _ROUNDING, "the shares of the budget do not add up to 1"
+        if min(parts) < 0 or abs(math.fsum(parts) - 1) > _ROUNDING:
+            raise ValueError(f"the shares of the budget must not be negative and must add up to 1, got {parts}")
 
     def multiplier(self, share: float) -> float:
         """Return the noise multiplier of a part with this share, which is infinite for a share of 0."""

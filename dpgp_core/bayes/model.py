@@ -48,7 +48,8 @@ def auto_models(
     variance: float = TUNING.curve_variance,
     shared: Sequence[float] = TUNING.shared,
 ) -> tuple[Model, ...]:
-    """Return models with the EQ kernel, one of equal weight for each of four lengthscales and each noise.
+    """Return models with the EQ kernel: one of equal weight for each lengthscale that ``TUNING.curves`` has with this
+    kernel, and each noise.
 
     Args:
         box, half_range, noise_sds: see ``curve_models``.
@@ -58,7 +59,7 @@ def auto_models(
     sides = [high - low for low, high in number_sides(box)]
     kernels = (
         EQ(variance=variance * half_range**2, lengthscale=[curve.lengthscale * side for side in sides])
-        for curve in TUNING.curves
+        for curve in _of_eq_kernel(TUNING.curves)
     )
     return across_groups(with_noises([(kernel, 1.0) for kernel in kernels], half_range, noise_sds), box, shared)
 
@@ -121,6 +122,11 @@ def curve_models(
     level = TUNING.level * TUNING.curve_variance * half_range**2
     kernels = [(LevelAndCurve(level=level, curve=kernel_of(curve, box, half_range)), curve.weight) for curve in curves]
     return across_groups(with_noises(kernels, half_range, noise_sds), box)
+
+
+def _of_eq_kernel(curves: Iterable[PriorComponent]) -> list[PriorComponent]:
+    """Return the curves with the EQ kernel."""
+    return [curve for curve in curves if curve.kernel is EQ]
 
 
 def _long_enough(curves: Iterable[PriorComponent], sides: int) -> list[PriorComponent]:
@@ -288,7 +294,7 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
     result is None if no lengthscale can be shown.
 
     Args:
-        models: the M models of the mixture, of which those of ``TUNING.curves`` are used.
+        models: the M models of the mixture, of which those of ``TUNING.curves`` with the EQ kernel are used.
         variances: posterior variance of the curve under each model at P places (M, P), in squared model units.
         weights: probabilities of the models (M,), from which the expected noise variance follows.
     """
@@ -298,7 +304,7 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
         if isinstance(inner, LevelAndCurve) and isinstance(inner.curve, EQ) and inner.curve.variance > inner.level:
             by_curve.setdefault(inner.curve, []).append(index)
     noise = weights @ [model.noise_variance for model in models]
-    kept = _long_enough(TUNING.curves, len(np.atleast_1d(next(iter(by_curve)).lengthscale)))
+    kept = _long_enough(_of_eq_kernel(TUNING.curves), len(np.atleast_1d(next(iter(by_curve)).lengthscale)))
     for curve, (kernel, own) in zip(kept, by_curve.items(), strict=False):  # models of single inputs come later
         nearest = min(own, key=lambda i: abs(math.log(models[i].noise_variance / noise)))
         if np.median(variances[nearest]) < 0.5 * kernel.variance:

@@ -350,6 +350,15 @@ class CellStatistics(Released):
         return (*super().measured, *parts, *positions)
 
     @property
+    def mu(self) -> float:
+        """Smallest mu for which the noise of all measurements together is mu-GDP for one record, or one person."""
+        noisy = [measurement for measurement, _ in self.measured]
+        multipliers = [
+            each.noise_multiplier for each in (self.counts, *noisy) if isinstance(each, CellCounts | Measurement)
+        ]
+        return math.sqrt(math.fsum(multiplier**-2 for multiplier in multipliers))
+
+    @property
     def _numbers(self) -> list[int]:
         """Indices of the numerical sides, phases included."""
         return [d for d, side in enumerate(lifted_box(self.x_box, self.periods)) if not isinstance(side, LevelSide)]

@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import __version__, checks
 from ..accounting.guarantee import Guarantee
+from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray, lattice
 from ..bayes.mixture import Mixture, MixtureUncertainty
 from ..bayes.model import Model
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 CARD = "release.json"
 MOST_BYTES = 1 << 31
 _ALONG, _ACROSS = 201, 41  # points along a curve, and along each side of a map
+_ROUNDING = 1e-9  # tolerance for rounding errors of the sum of all parts of the budget
 _AGAIN = "fetch it again from whoever released it"
 
 
@@ -269,8 +271,21 @@ def _loaded(
     statistics = statistics_from_files(described, content)
     if not isinstance(statistics, CellStatistics):
         raise ValueError(MADE_BEFORE_0_3)
+    _check_noise(statistics, guarantee)
     models = mechanism.models_of_release(statistics)
     return LoadedRelease(statistics=statistics, guarantee=guarantee, models=models)
+
+
+def _check_noise(statistics: CellStatistics, guarantee: Guarantee) -> None:
+    """Raise ValueError if all measurements together have less noise than the guarantee requires."""
+    if not isinstance(guarantee.loss, GaussianLoss):
+        return
+    allowed = guarantee.loss.mu / (guarantee.rows or 1)  # for one record, or one person
+    if statistics.mu > allowed * (1 + _ROUNDING):
+        raise ValueError(
+            f"the noise in {FILE} gives mu = {statistics.mu:.4g}, and the guarantee on {CARD} allows {allowed:.4g}: "
+            f"the release is less private than it claims, or its files were changed; {_AGAIN}"
+        )
 
 
 def _files(path: Path) -> dict[str, bytes]:

@@ -86,13 +86,13 @@ def test_a_changed_share_is_refused(name, change):
     split = split_budget(S, "amount", 4, inputs_too=True, locations=True)
     share = getattr(split, name)
     changed = (*share[:-1], share[-1] + change) if isinstance(share, tuple) else share + change
-    with pytest.raises(AssertionError, match="do not add up"):
+    with pytest.raises(ValueError, match="must add up to 1"):
         replace(split, **{name: changed})
 
 
 def test_a_negative_share_is_refused():
     split = split_budget(S, "number", 2)
-    with pytest.raises(AssertionError, match="negative"):
+    with pytest.raises(ValueError, match="must not be negative"):
         replace(split, counts=-0.01, dispersion=split.dispersion + 0.01)
 
 

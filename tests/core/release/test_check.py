@@ -244,3 +244,13 @@ def test_private_releases_are_read_with_their_models(tmp_path):
     release = load(tmp_path / "r.zip")
     assert len(release.models) == len(spec.built.models(spec.x_box, 1.0, "any outcomes", 900))
     np.testing.assert_allclose(release.predict(np.linspace(0, 90, 9)[:, None]), column(files, "value"), atol=0.06)
+
+
+@pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
+def test_less_noise_than_the_guarantee_requires_is_found(tmp_path, mechanism):
+    folder = written(zip_of(mechanism), tmp_path)
+    mu = json.loads((folder / "release.json").read_text())["guarantee"]["loss"]["mu"]
+    assert load(folder).statistics.mu == pytest.approx(mu, rel=1e-9)
+    edited(folder, ("guarantee", "loss", "mu"), repr(0.99 * mu))
+    with pytest.raises(ValueError, match=r"less private than it claims, or its files were changed; fetch it again"):
+        load(folder)
