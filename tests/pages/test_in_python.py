@@ -182,7 +182,7 @@ def of_hiding(app, found):
 def of_exploration(app, found):
     if "apart" in found:
         return same(found["curve"], column(app, "women and girls less men and boys"), 3)
-    same(found["curve"], column(app, "curve"), 3)
+    same(found.get("with_chosen_model", found["curve"]), column(app, "curve"), 3)
     same(found["low"], column(app, "range from"), 3)
     same(found["high"], column(app, "range to"), 3)
     if "above" in found:
@@ -226,6 +226,12 @@ STATES = [  # page, what is compared, addresses
     ("how_cloaking_works", of_hiding, {"step": "clip", "clip_kept": "30"}),
     ("explore_release", of_exploration, {"explore_shown": "centiles"}),
     ("explore_release", of_exploration, {"explore_shown": "threshold", "explore_level_kung": "130", "epsilon": "2"}),
+    ("explore_release", of_exploration, {"explore_model": "one", "explore_share": "3", "epsilon": "3"}),
+    (
+        "explore_release",
+        of_exploration,
+        {"explore_example": "kung_sexes", "explore_model": "one", "kernel": "Matern32"},
+    ),
     ("explore_release", of_exploration, {"explore_of": "outputs", "explore_level": "80", "explore_points": "100"}),
     ("explore_release", of_exploration, {"explore_example": "kung_sexes", "explore_points": "50", "epsilon": "5"}),
     ("explore_release", of_exploration, {"explore_example": "kung_sexes", "explore_shown": "difference"}, SLOW),

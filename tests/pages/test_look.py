@@ -93,11 +93,13 @@ def test_a_file_with_true_data_is_named_so(monkeypatch):
 
 
 def test_digits_follow_the_interval():
-    ends = {"range from": [9.241, 9.5], "range to": [11.241, 11.5]}
-    rows = pd.DataFrame({"age [years]": [0.25, 1.5], "curve": [10.241, 10.5], **ends, "probability [%]": [1.5, 2.25]})
+    ends = {"range from [cm]": [9.241, 9.5], "range to [cm]": [11.241, 11.5]}
+    rows = pd.DataFrame(
+        {"age [years]": [0.25, 1.5], "curve [cm]": [10.241, 10.5], **ends, "probability [%]": [1.5, 2.25]}
+    )
     assert tables.decimals_of(rows) == {
         "age [years]": "%.3f",
-        **dict.fromkeys(("curve", "range from", "range to"), "%.0f"),
+        **dict.fromkeys(("curve [cm]", *ends), "%.0f"),
         "probability [%]": "%.3f",
     }
     figure = go.Figure().add_scatter(x=[0, 1], y=[1.23456, 2.5], name="curve", error_y={"array": [0.3, 0.4]})

@@ -100,7 +100,6 @@ class View:
     """How a refit is shown.
 
     Attributes:
-        lengthscale: index of the one with which the curve is drawn; None for the average over all.
         level: confidence level of the interval, in (0, 1).
         of: whether the interval is for the curve or for outputs.
         threshold: threshold in the output's unit; None for none.
@@ -109,7 +108,6 @@ class View:
         pair: numbers of two groups whose difference is shown; None for none.
     """
 
-    lengthscale: int | None
     level: float
     of: IntervalTarget
     threshold: float | None
@@ -145,21 +143,20 @@ def chosen(question: DeltaGenerator) -> Chosen:
     sidebar, example = settings.chosen(ExploreSettings), None
     if _is_example():
         example = ExampleDraw(sidebar.example, float(sidebar.epsilon), float(sidebar.delta), sidebar.number)
-    refit = Refit(sidebar.kernel, sidebar.points)
+    one = SHARES.index(sidebar.share) if sidebar.averaged == "one" else None
+    refit = Refit(sidebar.kernel, sidebar.points, one)
     try:
         explored, read = statistic.read_again(example, refit)
     except ValueError as error:
         st.error(plain(f"{error}."))
         waiting.end_page()
-    view = _view(sidebar, explored, read, question, example)
+    view = _view(explored, read, question, example)
     viewed = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(viewed)
     return Chosen(explored, read, view, example, refit, len(viewed))
 
 
-def _view(
-    sidebar: ExploreSettings, explored: Explored, read: Filtered, question: DeltaGenerator, example: ExampleDraw | None
-) -> View:
+def _view(explored: Explored, read: Filtered, question: DeltaGenerator, example: ExampleDraw | None) -> View:
     """Draw the question with its controls next to it; the other controls are under More."""
     groups, one_input = read.groups, len(explored.statistics.numbers) == 1
     compare = len(groups) > 1 and one_input and len(explored.statistics.categories) == 1
@@ -173,7 +170,6 @@ def _view(
         with question:
             threshold = _threshold(explored, example)
     return View(
-        lengthscale=SHARES.index(sidebar.share) if sidebar.averaged == "one" else None,
         level=level / 100,
         of=of,
         threshold=threshold,

@@ -66,9 +66,8 @@ def picture(statistics: Released, read: Filtered, view: View) -> go.Figure:
             low, high = part.interval(view.level, view.of)
             band(figure, x, low, high, colour, 0.15, f"{name}, {100 * view.level:g} %")
             figure.data[-1].showlegend = False
-            curve = part.curve(view.lengthscale)
-            draw_line(figure, x, curve, name, colour, dash)
-            drawn += [low, high, curve]
+            draw_line(figure, x, part.curve, name, colour, dash)
+            drawn += [low, high, part.curve]
     if view.threshold is not None:
         figure.update_yaxes(range=[-3, 103])
     else:
@@ -83,7 +82,7 @@ def values_of(statistics: Released, read: Filtered, view: View) -> tuple[FloatAr
         return read.percent_above(view.threshold), "probability above [%]"
     if view.centiles and read.knows_people and len(numbers_of(statistics)) > 1:  # the highest
         return read.centile(CENTILES[-1]), f"{CENTILES[-1]}th centile: {html.escape(statistics.y_name)}"
-    return read.curve(view.lengthscale), _title(statistics.y_name, statistics.y_unit)
+    return read.curve, _title(statistics.y_name, statistics.y_unit)
 
 
 def numbers_of(statistics: Released) -> tuple[int, ...]:
@@ -152,12 +151,10 @@ def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> lis
     """Draw the released curve with its range, and that of chosen models; return the values drawn."""
     low, high = read.interval(view.level, view.of)
     band(figure, x, low, high, PRIVATE, 0.22, f"{RANGE_OF[view.of]}, {100 * view.level:g} %")
-    curves = [read.curve()]
-    draw_line(figure, x, curves[0], AVERAGE, PRIVATE)
-    if view.lengthscale is not None:
-        curves.append(read.curve(view.lengthscale))
-        draw_line(figure, x, curves[1], ONE, OTHER, "dash")
-    return [low, high, *curves]
+    draw_line(figure, x, read.released, AVERAGE, PRIVATE)
+    if read.chosen is not None:
+        draw_line(figure, x, read.chosen, ONE, OTHER, "dash")
+    return [low, high, read.released, read.curve]
 
 
 def uninformative(read: Filtered, view: View) -> BoolArray:
@@ -168,7 +165,7 @@ def uninformative(read: Filtered, view: View) -> BoolArray:
     if view.threshold is not None:
         return np.zeros(len(read.X_test), dtype=bool)
     low, high = read.interval(LEVEL, "function")
-    return np.asarray(high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.curve())))
+    return np.asarray(high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.released)))
 
 
 def _map(statistics: Released, read: Filtered, view: View) -> go.Figure:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import softmax
 
 from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty
 from dpgp_core.bayes.model import Model, across_groups
 from dpgp_core.bayes.periodic import with_periodic_component
-from dpgp_core.bayes.reading import read
+from dpgp_core.bayes.reading import ReleaseReading, read
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.levels import in_every_group, number_sides
@@ -22,7 +21,6 @@ from dpgp_core.release.check import uncertainty_read
 from pages._ui.model import KERNELS
 
 SHARES = (2, 3, 4.5, 6.25, 9, 12.5, 18, 25, 35, 50, 70, 100)  # lengthscales as percentages of the sides of the box
-_UNHEARD_OF = 1e-250  # probability
 NOISES = (5, 10, 20, 40, 80)  # standard deviations of one record as percentages of half the range
 
 Lengthscales = tuple[tuple[float, ...], ...]
@@ -31,25 +29,22 @@ Lengthscales = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """A release read with the models that read it when it was made, and with every candidate of this page.
-
-    Candidates are ordered by lengthscale, then by noise. If there are categorical inputs, all of them are repeated for
-    each share that groups have in common.
+    """A release read with the models that read it when it was made, and with the candidates of this page.
 
     Attributes:
         X_test: points (P, D), one group after another.
         uncertainty: predictions of the release itself, in the output's unit; of all candidates together if the release
             has no models of its own.
-        candidates: predictions of the candidates, in model units.
-        log_evidence: log evidence of each candidate (M,).
+        lengthscale_probabilities: posterior probability of each of ``SHARES`` (L,), from equal prior probabilities.
         groups: name of every combination of categories, in the order of their points; ("",) if there are no categories.
+        chosen: curve (P,) with one lengthscale that the visitor chose, in the output's unit; None if none was chosen.
     """
 
     X_test: FloatArray
     uncertainty: MixtureUncertainty
-    candidates: Mixture
-    log_evidence: FloatArray
+    lengthscale_probabilities: FloatArray
     groups: tuple[str, ...] = ("",)
+    chosen: FloatArray | None = None
 
     @property
     def mixture(self) -> Mixture:
@@ -69,43 +64,29 @@ class Filtered:
             self,
             X_test=self.X_test[rows],
             uncertainty=replace(self.uncertainty, prediction=_at(self.mixture, rows)),
-            candidates=_at(self.candidates, rows),
             groups=(self.groups[group],),
+            chosen=None if self.chosen is None else self.chosen[rows],
         )
-
-    @property
-    def lengthscale_probabilities(self) -> FloatArray:
-        """Return the posterior probability of each candidate lengthscale (L,), from equal prior probabilities."""
-        return np.asarray(self.candidates.weights[0].reshape(-1, len(SHARES), len(NOISES)).sum(axis=(0, 2)))
 
     @property
     def is_finite(self) -> bool:
         """Whether everything that is drawn is a finite number."""
-        parts = [(each.means, each.variances, each.weights) for each in (self.mixture, self.candidates)]
-        return all(bool(np.isfinite(part).all()) for part in itertools.chain(*parts))
+        own = self.mixture
+        parts = (own.means, own.variances, own.weights, self.lengthscale_probabilities)
+        return all(bool(np.isfinite(part).all()) for part in parts)
 
-    def curve(self, lengthscale: int | None = None) -> FloatArray:
-        """Return the released curve (P,), or the posterior mean of the candidates with this lengthscale, averaged
-        by evidence.
+    @property
+    def released(self) -> FloatArray:
+        """Released curve (P,), in the output's unit."""
+        return np.asarray(self.uncertainty.values[0])
 
-        It is in the output's unit, and clipped to the bounds.
-        """
-        if lengthscale is None:
-            return np.asarray(self.uncertainty.values[0])
-        chosen = np.zeros(len(self.log_evidence), dtype=bool).reshape(-1, len(SHARES), len(NOISES))
-        chosen[:, lengthscale] = True
-        weights = np.where(chosen.ravel(), self.candidates.weights[0], 0.0)
-        if weights.sum() < _UNHEARD_OF:  # if all of these are almost impossible, the most probable one
-            weights = softmax(np.where(chosen.ravel(), self.log_evidence, -np.inf))
-        outcome = self.uncertainty.outcome
-        mean = outcome.midpoint + outcome.scale * (weights / weights.sum() @ self.candidates.means[0])
-        return np.asarray(np.clip(mean, *self.bounds))
+    @property
+    def curve(self) -> FloatArray:
+        """Curve that a visitor looks at (P,): the one with the chosen lengthscale, otherwise the released one."""
+        return self.released if self.chosen is None else self.chosen
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
-        """Return the central interval (P,), (P,) of the release itself, in the output's unit.
-
-        There is none for a single lengthscale, because it would be too narrow if that lengthscale is wrong.
-        """
+        """Return the central interval (P,), (P,) of the release itself, in the output's unit."""
         low, high = self.uncertainty.interval(level, of)
         return low[0], high[0]
 
@@ -145,21 +126,41 @@ def filtered(
     Args:
         own: models of the release, in model units; if empty, the candidates replace them.
     """
-    low, high = statistics.bounds
-    half = (high - low) / statistics.y_scale / 2
-    models = across_groups(models_of(kernel, shares_of(statistics.x_box), half), statistics.x_box)
-    if isinstance(statistics, CellStatistics):
-        models = with_periodic_component(models, statistics.x_box, statistics.periods)
-    predicted = read(statistics, models).at(X_test)
-    itself = read(statistics, own).at(X_test).curve if own else predicted.curve
+    predicted = _read_with(statistics, kernel, shares_of(statistics.x_box)).at(X_test).curve
+    itself = read(statistics, own).at(X_test).curve if own else predicted
     declared = [each.levels for each in statistics.columns if each.levels is not None]
     return Filtered(
         X_test=X_test,
         uncertainty=uncertainty_read(statistics, itself),
-        candidates=predicted.curve,
-        log_evidence=predicted.log_evidence,
+        lengthscale_probabilities=predicted.weights[0].reshape(-1, len(SHARES), len(NOISES)).sum(axis=(0, 2)),
         groups=tuple(", ".join(levels) for levels in itertools.product(*declared)),
     )
+
+
+def with_lengthscale(
+    statistics: Statistics | CellStatistics, kernel: str, lengthscale: int, X_test: FloatArray
+) -> FloatArray:
+    """Return the posterior mean (P,) with one of ``SHARES`` alone, averaged over noises, in the output's unit.
+
+    It is clipped to the bounds. ``dpgp_core.bayes.refit`` returns the same for releases without periods. There is no
+    interval, because it would be too narrow if this lengthscale is wrong.
+    """
+    lengths = shares_of(statistics.x_box)[lengthscale]
+    mean = _read_with(statistics, kernel, (lengths,)).at(X_test).curve.mean[0]
+    return np.asarray(np.clip(statistics.midpoint + statistics.y_scale * mean, *statistics.bounds))
+
+
+def _read_with(statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales) -> ReleaseReading:
+    """Return a release prepared for being read with every pair of a lengthscale and a noise.
+
+    If there are categorical inputs, all pairs are repeated for each share that groups have in common.
+    """
+    low, high = statistics.bounds
+    half = (high - low) / statistics.y_scale / 2
+    models = across_groups(models_of(kernel, lengthscales, half), statistics.x_box)
+    if isinstance(statistics, CellStatistics):
+        models = with_periodic_component(models, statistics.x_box, statistics.periods)
+    return read(statistics, models)
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:

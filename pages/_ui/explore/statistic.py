@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from dpgp_core.accounting.guarantee import Guarantee
+from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.reading import Difference, difference
 from dpgp_core.figures.ticks import dates_of
@@ -172,16 +174,20 @@ class Upload:
 
 EXPLORED: Slot[Upload] = Slot("own_explored")
 EXPLORED_REFIT: Kept[tuple[Explored, Filtered]] = Kept("own_explored_refit")  # readings of a release, by its digest
+EXPLORED_CHOSEN: Kept[FloatArray] = Kept("own_explored_chosen")  # curves with a chosen lengthscale
 EXPLORED_DIFFERENCE: Kept[Difference] = Kept("own_explored_apart")  # differences of two groups of the same release
 EXPLORED_FILES: Slot[int] = Slot("own_explored_files")  # a new number empties the uploader
 EXPLORED_SETTINGS: Slot[frozenset[str]] = Slot("own_explored_settings")  # all settings that were on screen
 
 
 class Refit(NamedTuple):
-    """Settings of a refit, which all its views share: a kernel, and the points of the grid."""
+    """Settings of a refit, which all its views share: a kernel, the points of the grid, and the index of a lengthscale
+    with which the curve is computed too; None for none.
+    """
 
     kernel: str
     points: int
+    lengthscale: int | None = None
 
 
 def drawn(example: ExampleDraw) -> Explored:
@@ -191,17 +197,32 @@ def drawn(example: ExampleDraw) -> Explored:
 
 
 def read_again(example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Filtered]:
-    """Return a simulated release, or the visitor's, read with all models. The visitor's is kept in this session only.
+    """Return a simulated release, or the visitor's, read with all models and with the chosen lengthscale alone.
+
+    The visitor's is kept in this session only.
 
     Raises:
         ValueError: it cannot be read.
     """
-    doing = "Reading the release again"
+    doing, shared = "Reading the release again", refit._replace(lengthscale=None)
     if example is not None:
         explored = drawn(example)
-        return explored, cached.value(doing, refit_over_box, refit, example, given=(explored,))
+        read = cached.value(doing, refit_over_box, shared, example, given=(explored,))
+        if refit.lengthscale is not None:
+            one = cached.value(doing, with_one_lengthscale, refit, example, given=(explored, read.X_test))
+            read = replace(read, chosen=one)
+        return explored, read
     upload = _uploaded()
-    return EXPLORED_REFIT.made((upload.digest, refit), lambda: cached.of_one_session(doing, _own, upload.files, refit))
+    explored, read = EXPLORED_REFIT.made(
+        (upload.digest, shared), lambda: cached.of_one_session(doing, _own, upload.files, shared)
+    )
+    if refit.lengthscale is not None:
+        one = EXPLORED_CHOSEN.made(
+            (upload.digest, refit),
+            lambda: cached.of_one_session(doing, _own_lengthscale, explored, read.X_test, refit),
+        )
+        read = replace(read, chosen=one)
+    return explored, read
 
 
 def _uploaded() -> Upload:
@@ -214,6 +235,7 @@ def drop() -> None:
     """Forget the visitor's release."""
     EXPLORED.pop()
     EXPLORED_REFIT.pop()
+    EXPLORED_CHOSEN.pop()
     EXPLORED_DIFFERENCE.pop()
 
 
@@ -225,6 +247,14 @@ def refit_over_box(explored: Explored, refit: Refit, _example: ExampleDraw | Non
         if dates_of(column.unit) is not None:
             X_test[:, number] = np.rint(X_test[:, number])  # whole days, as in the published file
     return posterior.filtered(explored.statistics, explored.models, refit.kernel, X_test)
+
+
+def with_one_lengthscale(
+    explored: Explored, X_test: FloatArray, refit: Refit, _example: ExampleDraw | None = None
+) -> FloatArray:
+    """Return the curve (P,) of a release with the lengthscale of the refit alone."""
+    assert refit.lengthscale is not None
+    return posterior.with_lengthscale(explored.statistics, refit.kernel, refit.lengthscale, X_test)
 
 
 def group_difference(explored: Explored, example: ExampleDraw | None, pair: tuple[int, int]) -> Difference:
@@ -246,11 +276,26 @@ def _group_difference(explored: Explored, pair: tuple[int, int], _example: Examp
 
 def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     explored = opened(files)
-    try:
-        with np.errstate(all="ignore"):
-            read = refit_over_box(explored, refit)
-    except (ArithmeticError, ValueError):  # errors of scipy are among them
-        raise ValueError(_BEYOND) from None
+    with _explained():
+        read = refit_over_box(explored, refit)
     if not read.is_finite:
         raise ValueError(_BEYOND)
     return explored, read
+
+
+def _own_lengthscale(explored: Explored, X_test: FloatArray, refit: Refit) -> FloatArray:
+    with _explained():
+        curve = with_one_lengthscale(explored, X_test, refit)
+    if not np.isfinite(curve).all():
+        raise ValueError(_BEYOND)
+    return curve
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Replace errors of computing with extreme numbers by one sentence. Errors of scipy are among them."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except (ArithmeticError, ValueError):
+        raise ValueError(_BEYOND) from None

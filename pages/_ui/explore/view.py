@@ -129,10 +129,11 @@ def table(chosen: Chosen) -> pd.DataFrame:
     """Return a row for each point of the grid."""
     statistics, read, view = chosen.statistics, chosen.read, chosen.view
     columns = dict[str, Any](_input(statistics.columns[d], read.X_test[:, d]) for d in figures.numbers_of(statistics))
-    columns["curve"] = read.curve(view.lengthscale)
-    columns["range from"], columns["range to"] = read.interval(view.level, view.of)
+    unit = plain(statistics.y_unit)
+    columns[axis("curve", unit)] = read.curve
+    columns[axis("range from", unit)], columns[axis("range to", unit)] = read.interval(view.level, view.of)
     if view.centiles and read.knows_people:
-        columns |= {f"centile {centile}": read.centile(centile) for centile in CENTILES}
+        columns |= {axis(f"centile {centile}", unit): read.centile(centile) for centile in CENTILES}
     if view.threshold is not None:
         columns["probability above [%]"] = read.percent_above(view.threshold)
     rounded = pd.DataFrame(columns).round(4)
@@ -213,7 +214,7 @@ def pictured(chosen: Chosen) -> pd.DataFrame:
 
 def lengthscales_pictured(chosen: Chosen) -> None:
     """Draw how probable each lengthscale is, as bars and as a table."""
-    drawn = lengthscales(chosen.statistics, chosen.read, chosen.view.lengthscale)
+    drawn = lengthscales(chosen.statistics, chosen.read, chosen.refit.lengthscale)
     numbers, shares = tables.of_figure(drawn), chosen.read.lengthscale_probabilities
     at, seen = (
         int(shares.argmax()),

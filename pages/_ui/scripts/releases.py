@@ -158,8 +158,8 @@ def explored(chosen: Chosen) -> Script | str:
         script.add(f"above = 100 * release.probability_above({script.of(view.threshold)}, X)  # per cent")
     elif view.centiles and chosen.read.knows_people and len(groups) > 0:
         script.add(f"centiles = {{each: release.quantile(each / 100, X) for each in {CENTILES}}}")
-    if view.lengthscale is not None and not any(getattr(statistics, "periods", ())):
-        _refitted(script, chosen, view.lengthscale)
+    if chosen.refit.lengthscale is not None and not any(getattr(statistics, "periods", ())):
+        _refitted(script, chosen, chosen.refit.lengthscale)
     return script
 
 
