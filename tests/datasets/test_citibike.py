@@ -63,21 +63,6 @@ def test_there_are_600_clustered_stations_in_the_box():
         assert data.n == options["n"]
 
 
-def test_durations_and_occupancy_resemble_the_published_ones():
-    data = citibike.load(n=20_000)
-    assert 600 < np.median(data.y) < 1000
-    assert 0.03 < data.clipped_count / data.n < 0.1  # "the effect caused by thresholding"
-    distance = np.linalg.norm((data.X[:, :2] - data.X[:, 2:]) * [111.2, 84.3], axis=1)
-    assert 1.2 < np.median(distance) < 2.5
-    assert np.corrcoef(distance, data.clipped_y)[0, 1] > 0.7
-    # "with 10,000 bins, only 11 % were occupied, and of those 40 % only had one point" (4900 journeys)
-    low, high = np.array(data.x_box).T
-    places = np.floor((data.X[:4900] - low) / (high - low) * 10).clip(max=9)
-    counts = np.unique(places, axis=0, return_counts=True)[1]
-    assert 0.08 < len(counts) / 10_000 < 0.16
-    assert 0.3 < (counts == 1).mean() < 0.5
-
-
 # ---- the operator's files
 
 

@@ -11,7 +11,6 @@ import pytest
 
 import datasets
 from datasets import build_london_hexes, london_hexes
-from datasets.british_grid import fit_grid
 
 
 def test_golden_figures_of_the_300_medians():
@@ -33,31 +32,6 @@ def test_labels_are_cells_counts_and_borough_names():
     assert labels["borough"].dtype.kind == "U"
     assert len(set(labels["borough"])) == 31
     assert "nan" not in labels["borough"]
-
-
-@pytest.mark.parametrize(
-    ("place", "latitude", "longitude", "borough"),
-    [
-        ("Croydon town hall", 51.372, -0.099, "Croydon"),
-        ("Romford market", 51.578, 0.182, "Havering"),
-        ("Walthamstow", 51.584, -0.021, "Waltham Forest"),
-        ("Wimbledon", 51.421, -0.207, "Merton"),
-        ("Teddington", 51.427, -0.333, "Richmond upon Thames"),
-    ],
-)
-def test_borough_names_are_inside_their_boroughs(place, latitude, longitude, borough):
-    labels = london_hexes.load().labels
-    near = np.isin(labels["cell"], h3.grid_disk(h3.latlng_to_cell(latitude, longitude, 7), 1))
-    names, counts = np.unique(labels["borough"][near], return_counts=True)
-    assert names[counts.argmax()] == borough, place
-
-
-def test_borough_codes_are_alphabetical_after_the_city():
-    table = london_hexes._table("boroughs")
-    assert table["borough_code"].tolist() == [f"E090000{number:02}" for number in range(1, 34)]
-    assert table["borough"][0] == "City of London"
-    assert table["borough"][1:].is_monotonic_increasing
-    assert table["borough"].is_unique
 
 
 def test_the_map_has_occupied_cells_and_four_rings():
@@ -89,22 +63,6 @@ def test_outlines_are_closed_rings_of_every_borough():
             assert len(ring) >= 7
             assert ((longitude > -0.7) & (longitude < 0.5)).all()
             assert ((latitude > 51.2) & (latitude < 51.8)).all()
-
-
-def test_outlines_enclose_the_area_of_their_hexagons():
-    labels = london_hexes.load().labels
-    for name, rings in london_hexes.borough_outlines():
-        expected = sum(
-            abs(_signed_area(h3.cell_to_boundary(cell))) for cell in labels["cell"][labels["borough"] == name]
-        )
-        # Rings turn one way outside and the other way round holes, so signed areas add up.
-        assert abs(sum(_signed_area(ring) for ring in rings)) == pytest.approx(expected, rel=1e-6)
-
-
-def _signed_area(ring):
-    x, y = np.array(ring).T
-    x, y = x - x[0], y - y[0]
-    return (x * np.roll(y, -1) - y * np.roll(x, -1)).sum() / 2
 
 
 PROJECT = Path(datasets.__file__).parents[1]
@@ -162,47 +120,3 @@ def test_aggregation_by_hand(sales):
     assert hexes.loc[NEXT, "borough_code"] == "E09000003"  # a tie, broken by code
     longitude = h3.cell_to_latlng(CENTRE)[1]
     assert hexes.loc[CENTRE, "easting_km"] == pytest.approx(530 + 69 * longitude + 0.010, abs=6e-4)
-
-
-def test_aggregation_is_independent_of_the_sales_order(sales):
-    pd.testing.assert_frame_equal(
-        build_london_hexes.aggregate(sales[::-1]), build_london_hexes.aggregate(sales), check_exact=True
-    )
-
-
-def _map(cells):
-    """The map where each of these cells has one sale."""
-    sales = _sales([(cell, 100, "E09000009", 0) for cell in cells])
-    lon_lat = sales[["longitude", "latitude"]].to_numpy()
-    coefficients = fit_grid(lon_lat, sales[["easting_m", "northing_m"]].to_numpy() / 1000)
-    return build_london_hexes.map_table(build_london_hexes.aggregate(sales.assign(cell=cells)), coefficients)
-
-
-def test_map_fills_rings_and_enclosed_holes():
-    ring = h3.grid_ring(CENTRE, 8)  # 4 rings inwards leave a hole of radius 3 round the centre
-    table = _map(ring)
-    assert set(table["cell"]) == set(h3.grid_disk(CENTRE, 12))
-    assert table["cell"].is_monotonic_increasing
-    assert set(table.loc[table["sales"] > 0, "cell"]) == set(ring)
-
-
-def test_empty_cells_are_located_at_their_centres():
-    table = _map(h3.grid_disk(CENTRE, 3)).query("sales == 0")
-    centres = np.array([h3.cell_to_latlng(cell) for cell in table["cell"]])
-    np.testing.assert_allclose(table["easting_km"], 530 + 69 * centres[:, 1], atol=6e-4)
-    np.testing.assert_allclose(table["northing_km"], 111 * (centres[:, 0] - 50), atol=6e-4)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("price_gbp,date\n1,2018-01-03\n", "lacks the columns"),
-        ("price_gbp,easting_m,northing_m,longitude,latitude,borough_code\n", "no sales"),
-    ],
-    ids=["missing columns", "no rows"],
-)
-def test_a_wrong_sales_file_is_refused(text, message, tmp_path):
-    path = tmp_path / "sales.csv"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=message):
-        build_london_hexes.read_sales(path)

@@ -1,7 +1,6 @@
 """London's sales: the public file, one record a sale, and the excursion set of prices."""
 
 import traceback
-import tracemalloc
 import zipfile
 
 import h3
@@ -223,22 +222,6 @@ def test_too_many_sales_are_refused(load, monkeypatch):
         load()
 
 
-@pytest.mark.full
-def test_memory_does_not_grow_with_rows_outside_london(write):
-    postcodes = write(ONSPD, "lookup.csv")
-    elsewhere = sale(postcode="M1 1AA", county="GREATER MANCHESTER") + "\n"
-    peaks = []
-    for rows in (1_000, 100_000):
-        ppd = write(PPD + elsewhere * rows, "pp.csv")
-        tracemalloc.start()
-        data = london_ppd.load(ppd=ppd, postcodes=postcodes, price_bounds=(1e5, 1e6))
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        assert data.n == 3
-    # 99,000 rows more are 15 MB of text; any list of them would show
-    assert peaks[1] < peaks[0] + 100_000
-
-
 def test_size_label_and_box():
     data = london_sales.load()
     assert data.X.shape == (4766, 2)
@@ -260,18 +243,6 @@ def test_every_sale_lies_in_the_hexagon_it_names():
     cells = [h3.latlng_to_cell(latitude, longitude, 7) for longitude, latitude in lon_lat]
     # Straight sides against h3's geodesics, and a metre of fit: only points on an edge may differ.
     assert np.mean(np.array(cells) == data.labels["cell"]) > 0.998
-
-
-def test_positions_are_uniform_in_the_hexagon():
-    corners = np.array([[np.cos(t), np.sin(t)] for t in np.arange(6) * np.pi / 3])
-    points = london_sales._uniform_in_hexagons(np.broadcast_to(corners, (40_000, 6, 2)), np.random.default_rng(3))
-    # Side 1: each coordinate has mean 0 and variance 5/24; the inner hexagon of half size holds a quarter.
-    np.testing.assert_allclose(points.mean(axis=0), 0, atol=4 * np.sqrt(5 / 24 / 40_000))
-    np.testing.assert_allclose(np.cov(points.T), np.eye(2) * 5 / 24, atol=0.005)
-    normals = np.array([[np.cos(t), np.sin(t)] for t in np.pi / 6 + np.arange(6) * np.pi / 3])
-    depth = (points @ normals.T).max(axis=1) / (np.sqrt(3) / 2)
-    assert depth.max() <= 1 + 1e-12
-    assert np.mean(depth < 0.5) == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / 40_000))
 
 
 def test_log_prices_vary_about_the_cells_median():
@@ -321,12 +292,6 @@ def altered(monkeypatch):
         )
 
     return alter
-
-
-def test_scaling_is_independent_of_the_hexagons(altered):
-    whole = london_excursion.load()
-    altered(lambda table: table.head(50))
-    np.testing.assert_allclose(london_excursion.load().X, whole.X[:50])
 
 
 def test_the_grid_is_independent_of_the_records(altered):

@@ -104,14 +104,6 @@ def test_far_tails_stay_finite():
 
 
 @pytest.mark.full
-def test_known_latent_parameters_are_recovered():
-    f = latent_sample(LATENT, np.random.default_rng(3), 100_000)
-    found = fit_latent_mixture(f)
-    np.testing.assert_allclose(found.theta, LATENT.theta, atol=0.1)
-    assert found.log_density(f).mean() >= LATENT.log_density(f).mean() - 1e-6
-
-
-@pytest.mark.full
 @pytest.mark.parametrize("seed", range(4))
 def test_the_fit_is_as_likely_as_the_truth(seed):
     rng = np.random.default_rng(seed)
@@ -120,11 +112,3 @@ def test_the_fit_is_as_likely_as_the_truth(seed):
     f = latent_sample(truth, rng, 10_000)
     # the fit sees groups of half a cell, which costs at most 1e-4 nats a sample
     assert fit_latent_mixture(f).log_density(f).mean() >= truth.log_density(f).mean() - 1e-4
-
-
-@pytest.mark.full
-def test_the_fit_forgets_order_and_mirrors():
-    f = latent_sample(LATENT, np.random.default_rng(4), 5_000)
-    one, other = fit_latent_mixture(f), fit_latent_mixture(-f[::-1])
-    x = np.linspace(-1.3, 1.3, 41)
-    np.testing.assert_allclose(one.log_density(x), other.log_density(-x), atol=0.01)

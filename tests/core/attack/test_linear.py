@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from benchmarks.attacks.audit import fitted_attack
-from benchmarks.attacks.null_space_work import null_space_attack
 from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.linear import draw_releases, linear_attack, output_neighbours
@@ -102,14 +100,6 @@ def test_exact_roc_against_simulation(make_dataset):
     assert scores[1].std() == pytest.approx(attack.mu, rel=0.05)
 
 
-def test_fitted_attack_learns_the_known_one(pair):
-    rng = np.random.default_rng(7)
-    samples = [r.mean + rng.standard_normal((50_000, 3)) @ r.noise_factor.T for r in pair]
-    fitted, known = fitted_attack(*samples), linear_attack(*pair)
-    assert fitted.mu == pytest.approx(known.mu, rel=0.05)
-    np.testing.assert_allclose(fitted.weights, known.weights, rtol=0.1, atol=0.02 * np.abs(known.weights).max())
-
-
 def test_batches_are_independent_single_releases(make_dataset, monkeypatch):
     monkeypatch.setattr("dpgp_core.attack.linear.BATCH", 40)
     batches = list(draw_releases(Cloaking(**MODEL), make_dataset(), X_TEST, np.random.default_rng(8), 100))
@@ -129,21 +119,6 @@ def releases(rng, count, shift, rounding):
     """Noise in 2 of 5 directions, and a shift of the size of rounding errors in a third."""
     Q = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))[0]
     return (rng.normal(size=(count, 2)) @ Q[:2]) + shift * Q[2] + rounding * rng.normal(size=(count, 5))
-
-
-def test_it_finds_any_uncovered_shift():
-    rng = np.random.default_rng(1)
-    attack = null_space_attack(releases(rng, 1000, 1e-9, 1e-10), releases(rng, 1000, 0.0, 1e-10))
-    inside, outside = (attack.score(releases(rng, 1000, shift, 1e-10)) for shift in (1e-9, 0.0))
-    middle = (inside.mean() + outside.mean()) / 2
-    assert ((inside > middle).mean() + (outside < middle).mean()) / 2 > 0.99
-
-
-def test_it_finds_nothing_where_there_is_nothing():
-    rng = np.random.default_rng(2)
-    attack = null_space_attack(releases(rng, 1000, 0.0, 1e-10), releases(rng, 1000, 0.0, 1e-10))
-    inside, outside = (attack.score(releases(rng, 1000, 0.0, 1e-10)) for _ in range(2))
-    assert abs((inside[:, None] > outside).mean() - 0.5) < 0.1  # 7 standard errors
 
 
 # ---- Attacks on a whole person with many rows: a promise to people holds, and one to rows was never one to people.

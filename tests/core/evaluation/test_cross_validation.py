@@ -97,20 +97,6 @@ def test_a_sweep_is_equal_in_every_process(here, kind):
     np.testing.assert_allclose(found.half_width, there.half_width, rtol=1e-10, atol=0)
 
 
-def test_workers_name_a_bad_epsilon():
-    with ThreadPoolExecutor(2) as executor, pytest.raises(ValueError, match="epsilon must be a finite number above 0"):
-        sweep(CLOAKING, TOY, FOLDS, (1.0, -1.0), 3, 1, executor)
-
-
-def test_a_sweep_reports_its_progress():
-    here, there = [], []
-    sweep(CLOAKING, TOY, FOLDS, (0.5, 3.0), 2, 1, progress=here.append)
-    np.testing.assert_allclose(here, np.arange(1, 9) / 8)
-    with ThreadPoolExecutor(2) as executor:
-        sweep(CLOAKING, TOY, FOLDS, (0.5, 3.0), 2, 1, executor, there.append)
-    np.testing.assert_allclose(there, np.arange(1, 5) / 4)
-
-
 def test_expected_squared_error_is_bias_plus_noise():
     held = hold_out(CLOAKING, TOY, FOLDS)
     bias, sd = [], []
@@ -154,16 +140,3 @@ def test_plans_made_at_one_epsilon_serve_another(mechanism):
     fresh = held_out_errors(tighter, hold_out(tighter, TOY, FOLDS), 5, 3)
     np.testing.assert_allclose(reused, fresh)
     assert reused.mean() > held_out_errors(mechanism, hold_out(mechanism, TOY, FOLDS), 5, 3).mean()
-
-
-def test_same_seed_makes_error_smooth_in_epsilon():
-    held = hold_out(CLOAKING, TOY, FOLDS)
-    errors = [held_out_errors(with_epsilon(CLOAKING, e), held, 3, 5).mean() for e in (1.0, 1.0001)]
-    assert abs(errors[1] - errors[0]) < 1e-3 * errors[0]
-
-
-def test_a_fold_keeps_its_public_description(hexes):
-    part = hexes.subset(np.array([5, 2]))
-    np.testing.assert_array_equal(part.X, hexes.X[[5, 2]])
-    assert part.y_bounds == hexes.y_bounds
-    assert list(part.labels["cell"]) == list(hexes.labels["cell"][[5, 2]])

@@ -1,7 +1,7 @@
 """The search for private settings of an excursion set."""
 
 import math
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import product
 from threading import Event
@@ -9,9 +9,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from benchmarks.excursion.paths import hall_mean, hall_noise, search_hall
 from datasets import excursion_1d
-from dpgp_core.accounting.gaussian import epsilon_of
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.excursion.search import SearchSpace, minimise, search
 from dpgp_core.excursion.sets import binary_cross_entropy, excursion_probability
@@ -53,54 +51,6 @@ def test_the_search_finds_the_grid_optimum(targets, threshold):
     found = search(targets, price, (5.0,), SPACE, rounds=1)[0]
     assert found.epsilon <= 5
     assert found.bce <= min(loss for loss, point in zip(losses, GRID, strict=True) if price(*point) <= 5) + 1e-12
-
-
-@pytest.mark.parametrize("kind", [ThreadPoolExecutor, ProcessPoolExecutor])
-def test_searches_find_the_same_wherever_they_run(targets, kind):
-    budgets, seen = (math.inf, 9.0), []
-    with kind(2) as executor:
-        found = search(targets, price, budgets, SPACE, rounds=2, progress=seen.append, executor=executor)
-        hall = search_hall(targets, (10.0, 1.0), DELTA, SPACE, rounds=2, executor=executor)
-    here = search(targets, price, budgets, SPACE, rounds=2), search_hall(targets, (10.0, 1.0), DELTA, SPACE, rounds=2)
-    for one, other in zip((*found, *hall), (*here[0], *here[1]), strict=True):
-        np.testing.assert_allclose(list(vars(one).values()), list(vars(other).values()), rtol=1e-10, atol=0)
-    assert seen == sorted(seen)
-    assert seen[-1] == pytest.approx(1)
-
-
-@pytest.mark.parametrize(("epsilon", "M", "L"), [(0.5, 1.0, 1), (3.0, 2.0, 1), (10.0, 1.0, 4)])
-def test_hall_noise_spends_exactly_epsilon(epsilon, M, L):
-    # L releases of shift 2 M / c each are one of 2 M sqrt(L) / c
-    c = hall_noise(epsilon, DELTA, M, L)
-    assert epsilon_of(c / (2 * M * math.sqrt(L)), DELTA) == pytest.approx(epsilon, rel=1e-6)
-
-
-def test_hall_search_finds_the_brute_force_optimum(targets):
-    targets = replace(targets, threshold=0.1)
-    found = search_hall(targets, (4.0,), DELTA, SPACE, rounds=0)[0]
-    c = hall_noise(4.0, DELTA)
-
-    def loss(lengthscale, r):
-        kernel = Matern12(lengthscale=lengthscale)
-        means = [hall_mean(kernel, X, y, targets.grid, r**2) for X, y in zip(targets.X, targets.y, strict=True)]
-        return np.mean(
-            binary_cross_entropy(excursion_probability(np.array(means), (c / r**2) ** 2, 0.1), targets.truth)
-        )
-
-    pairs = [*product(*SPACE.coarse()[:2])]
-    losses = [loss(*pair) for pair in pairs]
-    assert (found.lengthscale, found.r) == pairs[int(np.argmin(losses))]
-    assert found.bce == pytest.approx(min(losses), rel=1e-9)
-    assert (found.scale, found.epsilon) == (pytest.approx(c), 4.0)
-
-
-def test_halls_release_improves_with_the_budget(targets):
-    seen = []
-    loose, tight = search_hall(targets, (10.0, 1.0), DELTA, SPACE, progress=seen.append)
-    assert loose.bce < tight.bce
-    assert loose.r == tight.r == SPACE.r[0]
-    assert seen == sorted(seen)
-    assert seen[-1] == pytest.approx(1)
 
 
 FINE = SearchSpace(lengthscale=(0.1, 1.0, 5), r=(0.5, 8.0, 6), scale=(0.05, 2.0, 7))

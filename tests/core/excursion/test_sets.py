@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from benchmarks.excursion.paths import hall_mean, hall_paths, posterior_paths
 from dpgp_core.excursion.sets import (
     PROBABILITY_FLOOR,
     Targets,
@@ -21,7 +20,6 @@ from dpgp_core.excursion.sets import (
 )
 from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern12
-from tests.core.gp.test_paths import assert_moments
 
 
 def test_excursion_probability_is_the_normal_tail():
@@ -92,7 +90,6 @@ def test_effective_dimension_is_the_trace(ridge):
 
 
 KERNEL = Matern12(lengthscale=0.4)
-DRAWS = 40_000
 
 
 @pytest.fixture(scope="module")
@@ -118,39 +115,3 @@ def test_variance_stays_positive_where_rounding_would_not():
     x = np.linspace(0, 1, 30)[:, None]
     _, variance = posterior_marginals(EQ(lengthscale=5.0), x, np.zeros(30), x, np.array([1e-15]))
     assert (variance > 0).all()
-
-
-def test_posterior_paths_have_posterior_mean_and_covariance(targets):
-    ridge, scale = 0.3, 0.7
-    paths = posterior_paths(KERNEL, targets, ridge, scale, DRAWS, np.random.default_rng(1))
-    assert paths.shape == (2, DRAWS, 6)
-    for draws, X, y in zip(paths, targets.X, targets.y, strict=True):
-        mean, covariance = posterior(KERNEL, X, y, targets.grid, ridge)
-        assert_moments(draws, mean, scale**2 * covariance)
-
-
-def test_hall_paths_have_kernel_sum_and_prior(targets):
-    ridge, noise = 2.0, 1.5
-    paths = hall_paths(KERNEL, targets, ridge, noise, DRAWS, np.random.default_rng(2))
-    for draws, X, y in zip(paths, targets.X, targets.y, strict=True):
-        by_hand = [
-            sum(math.exp(-abs(g - x) / 0.4) * v for x, v in zip(X[:, 0], y, strict=True)) for g in targets.grid[:, 0]
-        ]
-        mean = np.array(by_hand) / ridge
-        np.testing.assert_allclose(hall_mean(KERNEL, X, y, targets.grid, ridge), mean, rtol=1e-12)
-        assert_moments(draws, mean, (noise / ridge) ** 2 * KERNEL(targets.grid, targets.grid))
-
-
-def test_a_repeated_grid_point_is_factored_with_jitter(targets):
-    twice = Targets(X=targets.X, y=targets.y, grid=np.repeat(targets.grid, 2, axis=0), truth=np.ones((2, 12), bool))
-    paths = posterior_paths(KERNEL, twice, 0.3, 1.0, 5, np.random.default_rng(1))
-    np.testing.assert_allclose(paths[..., ::2], paths[..., 1::2], atol=1e-2)
-
-
-def test_what_is_no_covariance_is_refused(targets):
-    class Broken(Matern12):
-        def profile(self, r):
-            return np.where(r == 0, 1.0, -5.0)
-
-    with pytest.raises(np.linalg.LinAlgError):
-        hall_paths(Broken(), targets, 1.0, 1.0, 1, np.random.default_rng(1))

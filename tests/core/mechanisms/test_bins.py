@@ -8,14 +8,12 @@ from scipy.stats import multivariate_normal
 
 from dpgp_core.accounting.guarantee import ONE_OUTPUT
 from dpgp_core.accounting.losses import PureLoss
-from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.grid import k_FF, k_Ff, volumes
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import IntegralBinning, LaplaceBinning
 from dpgp_core.mechanisms.bins import bin_covariance, fit_white_noise
 from tests.core.mechanisms.cases import X_TEST
-from tests.core.tables import changed
 
 MODEL = {"epsilon": 1.0, "bins": 5, "kernel_variance": 1.3, "lengthscale": 2.0}
 
@@ -104,47 +102,8 @@ def test_each_release_has_its_own_fit(make_dataset):
 # ---- docs/targets.md: !Kung, epsilon 1, 10 shuffled folds, bins 3/5/10/20/30
 
 
-@pytest.fixture(scope="module")
-def cross_validate(kung_data):
-    """Mean over 10 folds of the RMSE [cm] against unclipped heights, for each of 20 shuffles (20,)."""
-    data = changed(kung_data, x_box=((0.0, 85.6),))  # the range of the ages, as the target's bins
-
-    def run(mechanism):
-        rng, errors = np.random.default_rng(1), []
-        for _ in range(20):
-            for test in np.array_split(rng.permutation(data.n), 10):
-                train = np.setdiff1d(np.arange(data.n), test)
-                fitted = replace(data, X=data.X[train], y=data.y[train])
-                released = mechanism.release(fitted, data.X[test], rng)
-                errors.append(rmse(released.samples[0], data.y[test]))
-        return np.reshape(errors, (20, 10)).mean(axis=1)
-
-    return run
-
-
-def agrees(runs, target):
-    """Within 3 standard errors, the target being one run of its own (its provenance names no repetitions)."""
-    return abs(runs.mean() - target) <= 3 * runs.std(ddof=1) * np.sqrt(1 + 1 / len(runs)) + 0.05
-
-
 def integral(bins):
     return IntegralBinning(epsilon=1.0, bins=bins, kernel_variance=1, lengthscale=15.0)
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "target"),
-    [
-        (integral(10), 8.2),
-        (integral(20), 8.6),
-        (integral(30), 9.9),
-        (LaplaceBinning(epsilon=1.0, bins=20), 20.9),
-        (LaplaceBinning(epsilon=1.0, bins=30), 28.2),
-    ],
-    ids=["integral 10", "integral 20", "integral 30", "simple 20", "simple 30"],
-)
-def test_kung_rows_of_the_target(cross_validate, mechanism, target):
-    # Lengthscale 15 years and no white noise; at 25 years 8.5, 9.7 and 10.4
-    assert agrees(cross_validate(mechanism), target)
 
 
 AGES = np.linspace(0, 10, 21)[:, None]  # the data lie in 0 ... 10

@@ -141,16 +141,6 @@ def test_simulated_releases_are_marked_as_such(any_mechanism, make_dataset):
                 statistics_to_files(each)
 
 
-def test_shapes(any_mechanism, make_dataset):
-    found = known(any_mechanism, make_dataset())
-    assert found.mean.shape == (9,)
-    assert found.samples.shape == (DRAWS, 9)
-    if adds_once(any_mechanism):
-        assert found.noise_sd.shape == (9,)
-        assert found.noise_covariance().shape == (9, 9)
-    np.testing.assert_array_equal(found.X_test, X_TEST)
-
-
 def test_equal_generators_give_equal_releases(any_mechanism, make_dataset):
     data = make_dataset()
     X, y = data.X.copy(), data.y.copy()

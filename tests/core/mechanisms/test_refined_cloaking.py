@@ -1,19 +1,16 @@
 import math
-from functools import cache
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
 from dpgp_core.accounting.losses import GaussianLoss
-from dpgp_core.evaluation.errors import rmse
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.mechanisms.cloaking import FIXED_STAGES
 from dpgp_core.mechanisms.gaussian import noiseless, simulate_measurement
 from dpgp_core.strategies.noise_design import design_noise
-from tests.core.evaluation.simulated import draw_errors
 from tests.core.mechanisms.cases import X_TEST, with_output
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
@@ -174,45 +171,3 @@ def test_weights_are_those_of_the_test_points(make_dataset):
 
 
 # ---- numbers of 07 on the shipped data
-
-
-@pytest.fixture(params=["exact", "lowrank"], scope="module")
-def kung_errors(kung_data, kung_model, request):
-    """Per-draw RMSE [cm] at the training ages against the clipped heights, 20,000 draws in batches."""
-
-    @cache
-    def simulate(epsilon, **options):
-        mechanism = RefinedCloaking(epsilon=epsilon, delta=0.01, **kung_model, inference=request.param, **options)
-        plan = mechanism.plan(kung_data.X, kung_data.X)
-        batches = (
-            mechanism.measure(plan, kung_data, kung_data.X, np.random.default_rng([9, i]), 2000).samples
-            for i in range(10)
-        )
-        return np.concatenate([rmse(samples, kung_data.clipped_y) for samples in batches])
-
-    return simulate
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("epsilon", "expected"), [(0.2, 12.4), (0.5, 9.1), (1.0, 7.4), (2.0, 7.0), (5.0, 6.8)])
-def test_kung_refined(kung_errors, epsilon, expected):
-    # 07's row "12.4/9.1/7.4/7.0/6.8" is the mean of 200 draws: 5 of its standard errors, false alarm 6e-7,
-    # and 0.05 for rounding. Ours over 20,000 draws: 12.9/8.9/7.5/7.0/6.8
-    found = kung_errors(epsilon)
-    assert found.mean() == pytest.approx(expected, abs=5 * found.std() / math.sqrt(200) + 0.05)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("lengthscale", "expected"), [(15.0, [0.31, 0.26, 0.24]), (8.0, [0.41, 0.29, 0.23])], ids=str)
-def test_london_refined(hexes, lengthscale, expected):
-    # 07: epsilon 0.5/1/2, 20 draws: 5 of its standard errors, false alarm 6e-7, and 0.005 for rounding
-    model = {"delta": 0.01, "kernel": EQ(lengthscale=lengthscale), "noise_variance": 0.3}
-    refined = {"clip": 0.375 / math.sqrt(0.3)}
-    for epsilon, target in zip([0.5, 1.0, 2.0], expected, strict=True):
-        mechanism = RefinedCloaking(epsilon=epsilon, **model, **refined)
-        found = rmse(mechanism.release(hexes, hexes.X, np.random.default_rng(1), 1000).samples, hexes.clipped_y)
-        assert found.mean() == pytest.approx(target, abs=5 * found.std() / math.sqrt(20) + 0.005)
-        released = Cloaking(epsilon=epsilon, **model).release(hexes, hexes.X, np.random.default_rng(1))
-        one = draw_errors(released.mean, released.noise_factor, hexes.clipped_y, np.random.default_rng(2), 1000)
-        # the gain over one stage: 0.41/0.29/0.25 at 15 km, 0.67/0.41/0.29 at 8 km
-        assert found.mean() < one.mean() * 0.97

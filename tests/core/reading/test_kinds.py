@@ -269,14 +269,6 @@ def test_a_file_that_is_cut_is_one_sentence(kind):
     check(refusal(content[: int(0.7 * len(content))]))
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("share", [0.02, 0.1, 0.3, 0.5, 0.9, 0.99])
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_truncated_file_is_explained(kind, share):
-    content = KINDS[kind]()
-    check(refusal(content[: int(share * len(content))]))
-
-
 @pytest.mark.parametrize("kind", WRONG)
 def test_wrong_content_after_a_valid_start_is_explained(kind):
     check(refusal(WRONG[kind]))

@@ -93,33 +93,6 @@ def test_undeclared_cells_are_refused_with_a_declaration(run, name):
         assert f"declare {key}" in told or "yes and no if it is a yes/no outcome" in told
 
 
-def test_a_configuration_needs_eight_keys_and_no_more(run):
-    config = config_of(KINDS["plain"])
-    assert len(config) == 8
-    assert run(KINDS["plain"].content, config)[0] == 0
-    for key in config:
-        code, _, told, *_ = run(KINDS["plain"].content, {name: config[name] for name in config if name != key})
-        assert (code, f"lacks '{key}'" in told) == (2, True)
-
-
-def test_owners_learn_early_what_is_clipped(run):
-    code, said, told, card, page = run(KINDS["codes for missing"].content, config_of(KINDS["plain"]))
-    assert code == 0
-    assert told.startswith(
-        "For your eyes, in no file: 10 of 60 outcomes lie outside the bounds and count as the bound."
-    )
-    assert not any("outside the bounds and count" in each for each in (said, page, json.dumps(card)))
-
-
-def test_a_delta_above_one_in_n_is_said(run):
-    _, said, _, _, page = run(KINDS["plain"].content, config_of(KINDS["plain"], delta=0.1))
-    for text in (said, page):
-        assert "delta = 0.1 is above 1/n = 0.017" in text
-        assert "about 6 of the 60 records" in text
-        assert "declare 0.001 or less" in text
-    assert "above 1/n" not in run(KINDS["plain"].content, config_of(KINDS["plain"]))[1]
-
-
 def look(tmp_path, capsys, content, *more):
     (tmp_path / "table.csv").write_bytes(content)
     assert main(["look", str(tmp_path / "table.csv"), *more]) == 0

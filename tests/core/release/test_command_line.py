@@ -91,20 +91,6 @@ def test_a_card_is_not_replaced_by_a_ledger(run, tmp_path):
     assert not (tmp_path / "b.zip").exists()
 
 
-def test_a_ledger_is_made_only_on_request(run, tmp_path):
-    code, _, err = run("--ledger", "l.json")
-    assert code == 2
-    assert "there is no ledger at 'l.json'. Name the one that counts this table, or add --new-ledger" in err
-    assert names(tmp_path) == ["config.json", "table.csv"]
-    assert run("--new-ledger")[0] == 2
-
-
-def test_unprintable_file_names_are_printed(run, tmp_path):
-    code, out, _ = run(out="o\udcff.zip")
-    assert code == 0
-    assert r"Wrote o\udcff.zip" in out
-
-
 def test_exceeding_the_total_without_a_ledger_warns(run, tmp_path):
     run()
     found = json.loads(card(tmp_path))
@@ -175,23 +161,6 @@ def test_the_output_never_replaces_what_was_read(run, tmp_path, name):
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "required: COMMAND; see python -m dpgp_core --help"),
-        (["publish"], "invalid choice: 'publish'"),
-        (["release", "--csv", "a"], "required: --config; see python -m dpgp_core release --help"),
-        (["release", "--cs", "a", "--config", "b", "--out", "c"], "required: --csv"),
-    ],
-)
-def test_wrong_arguments_are_one_sentence(arguments, message, capsys):
-    assert main(arguments) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert message in err
-    assert err.count("\n") == 1
-
-
 def test_the_template_is_a_configuration(capsys):
     assert main(["template"]) == 0
     text = capsys.readouterr().out
@@ -207,18 +176,6 @@ def test_help_documents_every_exit_code(arguments, capsys):
         assert (f"{code} " in text.split("exit codes:")[1].split("\n\n")[0]) == (code != 1)
     if "release" in arguments:
         assert spec_from_json(text.split("a configuration:")[1]) == EXAMPLE
-
-
-@pytest.mark.parametrize("option", ["csv", "config", "ledger", "out"])
-def test_a_pipe_is_refused_at_once(run, tmp_path, option):
-    os.mkfifo(tmp_path / "pipe")
-    before = names(tmp_path)
-    more = ("--ledger", "pipe") if option == "ledger" else ()
-    code, _, err = run("--force", *more, **{} if more else {option: "pipe"})
-    assert code in (2, 3, 5)
-    assert "only a regular file is used" in err
-    assert err.count("\n") == 1
-    assert names(tmp_path) == before
 
 
 @pytest.mark.full_for("15")
@@ -394,30 +351,10 @@ def test_an_unlikely_declaration_needs_anyway(run, tmp_path, changes, content, s
     assert run("--anyway", "--ledger", "l.json", "--new-ledger")[0] == 0
 
 
-def test_causes_are_named_next_to_missing_codes(run, tmp_path):
-    (tmp_path / "config.json").write_text(spec_to_json(make_spec(y_bounds=(0.0, 2.0))))
-    assert "Check the bounds, their unit and how numbers are written. If some of them only stand" in run("--check")[2]
-    (tmp_path / "config.json").write_text(spec_to_json(make_spec(**PRIVATE_INPUTS, x_box=((1000.0, 1100.0),))))
-    assert "check the box, its unit, how numbers are written, and the order of dates" in run("--check")[2]
-    (tmp_path / "config.json").write_text(spec_to_json(make_spec(x_box=((1000.0, 1100.0),))))
-    assert "Check its unit, how numbers are written, and the order of dates. Widen" in run("--check")[2]
-
-
 def test_half_of_the_table_is_accepted(run, tmp_path):
     (tmp_path / "table.csv").write_bytes(b"age,height\n" + b"1,999\n2,100\n" * 20)
     code, _, err = run()
     assert (code, "20 of 40 outcomes lie outside the bounds" in err) == (0, True)
-
-
-def test_a_check_mentions_persons_and_weights(run, tmp_path):
-    people = "player,age,height,pspwght\n" + "\n".join(f"p{at % 30},{at},{90 + at},{at % 7}.5" for at in range(60))
-    (tmp_path / "people.csv").write_text(people)
-    code, _, err = run("--check", csv="people.csv")
-    assert code == 0
-    said = 'player: 30 different values in 60 rows. Whose rows are these? If each value is a person, declare "person"'
-    assert said in err
-    assert "pspwght: if these are survey weights, a release ignores them" in err
-    assert "Whose rows" not in run("--check", "--rows-per-person", "2", csv="people.csv")[2]
 
 
 def people_table(folder, header, *columns):

@@ -113,34 +113,6 @@ def test_each_group_has_its_own_curve():
     assert [line.get_color() for line in ax.lines] == list(COLOURS[:3])
 
 
-def test_twenty_groups_look_different():
-    levels = tuple(f"region {i}" for i in range(20))
-    groups, plain = groups_of(of_groups(x_levels=(None, levels)))
-    assert [group.name for group in groups] == list(levels)
-    assert (plain.x, plain.grid, plain.x_levels) == (("age",), (4,), None)
-    for i, group in enumerate(groups):
-        np.testing.assert_array_equal(group.rows, np.arange(80)[i::20])
-        np.testing.assert_array_equal(group.X[:, 0], np.linspace(0, 100, 4))
-    lines = drawn(make_published(of_groups(x_levels=(None, levels)), [1.0] * 80)).lines
-    assert len({(line.get_color(), str(line._dash_pattern)) for line in lines}) == 20
-    assert "#0072B2" not in COLOURS  # the blue of what is not private
-
-
-def test_a_map_says_of_which_group_it_is():
-    spec = of_groups(
-        x=("east", "sex", "north"),
-        x_units=("km", "", "km"),
-        x_box=((0.0, 9.0), None, (0.0, 9.0)),
-        x_levels=(None, ("men", "women"), None),
-        grid=(3, None, 3),
-        lengthscale=(2.0, None, 2.0),
-    )
-    ax = drawn(make_published(spec, [1.0] * 18))
-    [bar] = ax.child_axes
-    assert bar.get_ylabel() == "height [cm] of men"
-    assert ax.get_ylabel() == "north [km]"
-
-
 def test_centile_numbers_do_not_overlap():
     spec = of_groups(centiles=True, y_bounds=(0.0, 20.0))
     found = make_published(spec, [1.0] * 12)

@@ -145,18 +145,6 @@ def test_the_page_states_every_limitation():
     assert "because: a rehearsal" in shown
 
 
-def test_the_page_explains_shares_and_centiles():
-    rows = "".join(f"{age},{age % 3 // 2}\n" for age in range(90))
-    rate = make_spec(mechanism="bayes_cells", y_kind="yes/no", y_bounds=(0, 1), y_unit="")
-    said = " ".join(Read(make_zip(rate, f"age,height\n{rows}".encode())["card.html"].decode()).words)
-    assert "of yes: a fraction in the file, in per cent in the figure" in said
-    assert "its intervals assume a curve about as smooth as one of the models" in said
-    assert "Centiles" not in said
-    said = " ".join(Read(make_zip(make_spec(mechanism="bayes_cells", centiles=True))["card.html"].decode()).words)
-    assert "the mean at each place of outcomes clipped to the bounds" in said
-    assert "below which so many in a hundred further records are" in said
-
-
 SVG = "{http://www.w3.org/2000/svg}"
 TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
 

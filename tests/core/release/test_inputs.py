@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.dates import Dates
-from dpgp_core.reading.writing import Writing
-from dpgp_core.release import CHOICES, command_line, read_table, spec_from_json, spec_to_json
+from dpgp_core.release import CHOICES, read_table, spec_to_json
 from dpgp_core.release.check import check_folder
 from dpgp_core.release.degrees import RADIUS, Coordinates
 from dpgp_core.release.specification import EXAMPLE
@@ -194,26 +193,3 @@ def test_all_that_is_released_has_dates(files, tmp_path):
     assert ">2021<" in picture
     assert ">1000<" not in picture
     assert "all 61 values follow from the measured numbers" in check_folder(written(files, tmp_path))
-
-
-@pytest.mark.full
-def test_periods_and_categories_can_be_combined():
-    header, *rows = table(n=300).decode().splitlines()
-    of_two = "\n".join([f"{header},clinic", *(f"{row},{'ab'[at % 2]}" for at, row in enumerate(rows))])
-    levels = {"x": ("clinic", "day"), "x_units": ("", ""), "x_box": (None, YEARS), "x_levels": (("a", "b"), None)}
-    spec = of_visits(**levels, grid=(None, 9), lengthscale=(None, 400.0), dates={"day": {"period": "year"}})
-    assert spec_from_json(spec_to_json(spec)) == spec
-    assert (spec.periods[1], spec.points().shape) == (YEAR, (18, 2))
-    released = rows_of(make_zip(spec, (of_two + "\n").encode()))
-    assert [(row["clinic"], row["day"]) for row in released[::8][:2]] == [("a", YEARS[0]), ("a", YEARS[1])]
-    assert released[-1]["clinic"] == "b"
-
-
-def test_the_command_says_how_dates_are_declared(capsys):
-    assert command_line.main(["release", "--help"]) == 0
-    said = capsys.readouterr().out
-    declared = json.loads("{" + said.split("dates: ")[1].split(" makes an input")[0] + "}")
-    order = json.loads("{" + said.split("like 2024-03-01;\n")[1].split(" is for dates")[0] + "}")
-    about = json.loads("{" + said.split("are the other orders); ")[1].split(" declares that")[0] + "}")
-    found = of_visits(**declared | about, writing=Writing(**order))
-    assert (found.periods, found.dates[0].format) == ((YEAR,), "day/month/year")
