@@ -88,7 +88,7 @@ def neighbours(
     heights = y_bounds[0] + rng.uniform(0.6, 0.8, PEOPLE) * (y_bounds[1] - y_bounds[0])
     tables = []
     for heights[0] in spec.y_bounds:
-        rows = [f"{x:.3f},{y:.3f}\n" for x, y in zip(ages, heights, strict=True)]
+        rows = [f"{x:.4f},{y:.4f}\n" for x, y in zip(ages, heights, strict=True)]
         tables.append(("age,height\n" + "".join(rows)).encode())
     return Pair(spec=spec, tables=(tables[0], tables[1]))
 

@@ -110,7 +110,7 @@ def drawn(kernel: Kernel, noise_variance: float, X: FloatArray, rng: np.random.G
 def inside(release: Release, truth: FloatArray) -> list[float]:
     """Share of truths inside each interval for one more output; cut to the bounds where the intervals are."""
     found = release.uncertainty
-    if isinstance(found, MixtureUncertainty) and "outputs" in found.cut:
+    if isinstance(found, MixtureUncertainty):
         truth = np.clip(truth, *found.outcome.bounds)
     return judged.inside(release, truth)
 

@@ -53,7 +53,7 @@ SMALL = {
     "load": "--sessions 1 --seconds 4 --think 0 --idle 0",
     "null_space": "--only cloaking --bounds usual --samples 60 --zips 12",
     "outcomes": "--worlds plane --sizes 60 --epsilons 5 --repeats 2 --protects inputs polynomial bins cloaking",
-    "people": "--people 300 --repeats 1",
+    "people": "--repeats 1",
     "scale": "--sizes 5 500 --test-points 12 --threads 1 --floor 300",
     "sparse_tables": "--repeats 2 --sizes 2000",
 }
