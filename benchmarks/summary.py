@@ -166,12 +166,14 @@ def unseen() -> ROWS:
 
 
 def inputs_by_size() -> ROWS:
-    """Mean coverage by number of people and budget."""
+    """Mean coverage by number of people and budget, and how many rows are of the newest measurement."""
     table = load("inputs")
+    newest = table.measured.max()
     for n, found in table.groupby("n"):
         cells = {f"ε = {epsilon:g}": share(only(found, epsilon=epsilon).coverage.mean()) for epsilon in (0.2, 1.0, 5.0)}
         low = int((found.coverage < 0.9).sum())
-        yield {"n": f"{n:,}"} | cells | {"settings": len(found), "coverage below 0.90 in": low}
+        counts = {"settings": len(found), f"measured on {newest}": len(only(found, measured=newest))}
+        yield {"n": f"{n:,}"} | cells | counts | {"coverage below 0.90 in": low}
 
 
 def inputs() -> ROWS:
