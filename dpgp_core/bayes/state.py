@@ -331,6 +331,11 @@ class State:
         return np.asarray(self.covariance_before - rows.swapaxes(1, 2) @ rows)
 
     @cached_property
+    def covariance_over_cells(self) -> FloatArray:
+        """Posterior covariance of the means of f over the columns (A, M, M)."""
+        return np.asarray(self.smooth_covariance + self.change_points.covariance(self.effects))
+
+    @cached_property
     def star_variance(self) -> FloatArray:
         """Posterior variance of f at the nodes of ``grid.star``, without the part of change points (A, M (1 + 2 S))."""
         variance, later = self.star_variance_before.copy(), self.rows[:, self.counted :, : self.models.rank]

@@ -108,8 +108,7 @@ def curve_moments(state: State, g: FloatArray) -> CurveMoments:
     """Return the posterior moments of f - g, for g given at the nodes (F,)."""
     models, grid = state.models, state.models.grid
     shift = state.mean_over_cells - grid.averages(g)
-    smooth = state.smooth_covariance
-    V = smooth + state.change_points.covariance(state.effects)
+    smooth, V = state.smooth_covariance, state.covariance_over_cells
     v = np.maximum(np.diagonal(V, axis1=1, axis2=2), _TINY * state.noise_variance[:, None])
     square = state.star_variance + (state.mean_at_star - g[grid.star.ravel()]) ** 2
     square = square.reshape(len(square), grid.size, -1)
