@@ -311,7 +311,7 @@ def caption(attacked: Attacked) -> str:
     )
     held = "stays below what is promised (green, dashed), as it must"
     refuted = "finds more than is promised (green, dashed)"
-    return f"The attack (red) {held if attacked.held else refuted}. {values}"
+    return f"The attack (solid) {held if attacked.held else refuted}. {values}"
 
 
 LOGARITHMIC = "The same, stretched on the left: a real attacker needs few false accusations."

@@ -138,10 +138,10 @@ def attack_limit() -> str:
     """Return the answer of step 6."""
     attacked = attack.attacked(attack.OutputAttack(KUNG, "cloaking", Draw(epsilon=1.0, delta=DELTA), 10000))
     return (
-        "**No.** But for chance, red stays below the green limit. This attack is the best there is against Gaussian "
-        f"noise. It proves ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "
-        f"{attacked.guarantee.budget.epsilon:g} is promised. Against posterior paths red stays far below green. There "
-        "the promise is a bound, and no known attack comes near it."
+        "**No.** But for chance, the attack stays below the green limit. It is the best attack that there is against "
+        f"Gaussian noise. It proves ε ≥ {text.at_least(attacked.epsilon_lower, 2)} where "
+        f"{attacked.guarantee.budget.epsilon:g} is promised. Against posterior paths the attack stays far below the "
+        "limit. There the promise is a bound, and no known attack comes near it."
     )
 
 
@@ -220,7 +220,7 @@ STEPS = (
         "attack",
         {"attack_on": "cloaking"},
         "Could a clever attacker do more than ε allows?",
-        "Compare red with green, then attack posterior paths instead.",
+        "Compare the attack (solid) with the limit (green), then attack posterior paths instead.",
         attack_limit,
         from_true_data=True,
     ),

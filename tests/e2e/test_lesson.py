@@ -52,6 +52,18 @@ def test_epsilon_stays_in_sight_and_type_is_large(page):
     assert "lesson=1" in page.url
 
 
+def test_presenting_begins_at_the_top(opened):
+    page = opened("explore_release", (1280, 720))
+    main = page.locator("[data-testid=stMain]")
+    main.evaluate("each => each.scrollTo(0, 600)")
+    assert main.evaluate("each => each.scrollTop") > 300
+    page.get_by_role("button", name="Copy this state").click()
+    page.get_by_role("button", name="Present it to a room").click()
+    page.wait_for_url("**lesson=1**")
+    tool.settle(page)
+    assert main.evaluate("each => each.scrollTop") == 0
+
+
 def test_the_code_opens_the_same_state(page):
     page.get_by_role("button", name="QR code").click()
     page.get_by_text("The arrow keys step through the tour").wait_for()

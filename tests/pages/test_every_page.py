@@ -35,6 +35,18 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, seen,
     assert len(app.metric) >= 3 or page in ("start", "how_cloaking_works")  # their figures are in the sentences
     assert len(app.get("plotly_chart")) + len(app.get("deck_gl_json_chart")) >= 1
     assert len(app.dataframe) >= 1
+    for frame in (each.value for each in app.dataframe):  # rows are full, but for those of people
+        empty = frame.notna().mean(axis=1) < 0.5
+        assert (
+            not empty.any()
+            or frame[empty]
+            .iloc[:, 1:]
+            .notna()
+            .any()
+            .loc[lambda found: found]
+            .index.str.contains(tables.NOT_PRIVATE)
+            .all()
+        )
     charts = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
     assert all(figure["layout"]["template"] == plots.TEMPLATE.to_plotly_json() for figure in charts)
     assert all(len(tables.of_figure(go.Figure(figure))) for figure in charts)

@@ -274,6 +274,21 @@ def test_text_and_link_show_the_same_state(open_page):
     assert not app.exception
 
 
+def test_every_control_of_the_sidebar_moves_something(open_page):
+    """A data set and its model are offered only where they are drawn."""
+    app, keys = open_page(PAGE), ("hidden_dataset", "dataset", "kernel", "lengthscale_years", "overlay")
+    assert not {each.key for kind in ("selectbox", "select_slider", "toggle") for each in app.sidebar.get(kind)} & {
+        *keys
+    }
+    before = [each.value for each in app.metric]
+    app.select_slider(key="epsilon").set_value(2).run()
+    assert [each.value for each in app.metric] != before
+    app.toggle(key="everybody").set_value(True).run()
+    assert {"kernel", "lengthscale_years"} <= {
+        each.key for kind in ("selectbox", "select_slider") for each in app.sidebar.get(kind)
+    }
+
+
 def test_without_the_overlay_nobody_is_shown(open_page):
     app = open_page(PAGE, everybody="true", overlay="false")
     assert "Person 287, age" not in page_text(app)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from functools import partial
@@ -17,7 +18,7 @@ from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.compare.view import FIRST
 from pages._ui.look import text
 from tests.pages.own import captions
-from tests.pages.reading import numbers, traces
+from tests.pages.reading import ROOT, numbers, traces
 
 WHAT_IS_PICKED = {  # in sight beside data set, and what the page says of what it has no control for
     "kung_curves": (("epsilon", "delta", "dataset", "mechanism", "kernel", "lengthscale_years"), None),
@@ -91,6 +92,14 @@ def test_a_budget_explains_delta_and_gaussian_noise():
     assert f"accuses 5 % of the innocent finds at most {text.at_most(power)} %" in said
     pure = text.budget(LaplaceBinning(epsilon=1.0, bins=4).guarantee)
     assert pure.endswith("here a factor 2.72, plus nothing")
+
+
+def test_no_text_calls_a_colour_red():
+    """None of the colours is red: attacks and false areas are orange (#D55E00)."""
+    for path in (ROOT / "pages").rglob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text()))
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+        assert not [each for each in texts if re.search(r"\bred\b(?!, ?green)", each, re.IGNORECASE)], path
 
 
 def test_visitors_words_are_shown_literally():

@@ -264,7 +264,8 @@ def _show_growth(
     picture = cached.drawn(growth, chart, result.dataset, person, plain, other, of=of)
     public = public_growth(result, chart, person, source, other=other)
     shown = source if plain is None else f"{source} and without privacy (blue)"
-    caption = "Half of the people lie below the middle line, 97 in 100 below the highest."
+    colours = "" if plain is None else " Blue: without privacy."
+    caption = f"Half of the people lie below the middle line, 97 in 100 below the highest.{colours}"
     pictures.chart(picture, key, _growth_alt(shown, result), public, caption=caption)
 
 

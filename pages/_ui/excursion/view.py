@@ -175,10 +175,10 @@ OVERLAP = "How much of the area releases find. Left of the dotted line, colourin
 CURVE = "Two releases against the threshold: a published path, and Bayes cloaking."
 CURVE_WITH_TRUTH = f"{CURVE} The truth, and the estimate without privacy, are drawn too."
 SETS = "Where each of them is above the threshold."
-SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, red is false."
+SETS_WITH_TRUTH = f"{SETS} Green is found, grey is missed, orange is false."
 FIELD = "Share of published paths above the threshold. The boundary of Bayes cloaking is dashed."
 TRUTH_MAP = "The truth, and where it exceeds the threshold (dotted)."
-OVERLAP_MAP = "Where the first published path is right (green), misses (grey) or is false (red)."
+OVERLAP_MAP = "Where the first published path is right (green), misses (grey) or is false (orange)."
 LONDON = (
     "What is protected is one hexagon's median, not one sale. Where the hexagons with sales lie is private too, so "
     "prices are predicted for all hexagons of a declared box."

@@ -87,9 +87,9 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
 
 _HELP = "Error of the mean: bias and privacy noise together. The spread of people adds to it, whatever the clip."
 ALT = (
-    f"For the mean of {PEOPLE} people. Red is the bias: how far the clip moves the mean. Orange is one standard "
-    "deviation of the privacy noise. Symmetric outcomes lie about 50. Skewed ones are mostly near 30, with a long "
-    "tail. Yes counts 100 and no 0."
+    f"For the mean of {PEOPLE} people. The first bar of a pair is the bias: how far the clip moves the mean. The "
+    "second is one standard deviation of the privacy noise. Symmetric outcomes lie about 50. Skewed ones are mostly "
+    "near 30, with a long tail. Yes counts 100 and no 0."
 )
 CAPTION = f"The mean of {PEOPLE} people: how far the clip moves it, and one standard deviation of its privacy noise."
 

@@ -16,7 +16,7 @@ from dpgp_core.strategies.noise_design import ObjectiveName
 from pages._ui import session
 from pages._ui.look import offers, pictures, settings, sidebar
 from pages._ui.look.about import About
-from pages._ui.look.controls import HERE, Control, menu
+from pages._ui.look.controls import HERE, Control, Switch, menu
 from pages._ui.look.pictures import as_it_is
 from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, ReleaseSettings
@@ -73,9 +73,12 @@ NOTE = (
 )
 
 
+EVERYBODY = Switch("everybody", "The same with all people", section=HERE)
+
+
 def _of_data(chosen: Any) -> bool:
     """Return whether the noise of a data set is computed, which needs a model and a mechanism."""
-    return chosen.step not in ("spend", "clip")
+    return chosen.step == "measured" or (chosen.step in ("moves", "covered") and settings.will_be_on(EVERYBODY))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ Source: Smith et al. 2018.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ from pages._ui.cloaking.results import Result
 from pages._ui.hiding import person, steps
 from pages._ui.look import layout, settings, text
 from pages._ui.look.about import of_inputs, of_theory
-from pages._ui.look.controls import HERE, Range, Switch
-from pages._ui.look.plots import NON_PRIVATE, OTHER, PRIVATE, TRUTH, draw_line, finish, named_lines
+from pages._ui.look.controls import HERE, Range
+from pages._ui.look.plots import NON_PRIVATE, OTHER, PRIVATE, REFINED, SPARSE, TRUTH, draw_line, finish, named_lines
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
@@ -154,7 +154,7 @@ def plane_figure(points: TwoPoints, covered: bool) -> go.Figure:
     for covariance, colour, dash, name in shapes if covered else ():
         x, y = ellipse(covariance)
         draw_line(figure, x, y, name, colour, dash)
-    for index, colour in enumerate((NON_PRIVATE, OTHER)):
+    for index, colour in enumerate((REFINED, SPARSE)):  # not the colours of before and after
         move = points.settings.d * points.C[:, index]
         figure.add_scatter(
             x=[-move[0], move[0]],
@@ -193,11 +193,11 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
         layout.heading(steps.TITLE, headline(points))
     with container:
         _pictures(points, draw, covered)
-        layout.metrics(_noises(points, draw) if covered else _moves(points), "two")
+        layout.metrics(_noises(points, draw) if covered else _moves(points, draw), "two")
         with st.expander("Table of the moves"):
             layout.table(points_table(points), "two_people")
     n = cached.dataset(chosen.model.dataset).n
-    if settings.value_of(Switch("everybody", f"The same with {n} people", section=HERE)):
+    if settings.value_of(replace(steps.EVERYBODY, label=f"The same with {n} people")):
         result = computed.run(chosen.model, chosen.design, draw)
         if covered:
             _everybody(result)
@@ -205,27 +205,32 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
             person.show(result, chosen.overlay)
 
 
-def _moves(points: TwoPoints) -> list[Metric]:
-    """Return how far the person moves both predictions."""
+def _moves(points: TwoPoints, draw: Draw) -> list[Metric]:
+    """Return how far the person moves both predictions, and the noise that hides it."""
     moved, d = points.settings.moved, points.settings.d
     first, second = (text.number(abs(d * move)) for move in points.C[:, moved - 1])
     changing = f"changing by {d:g}"
     return [
         Metric(f"One of group {moved} moves prediction 1 by", first, changing),
         Metric("and prediction 2 by", second, changing),
+        Metric("Noise that hides it", f"±\u00a0{text.number(noise_at(points, draw)[0])}", _at_budget(draw)),
     ]
 
 
 def _noises(points: TwoPoints, draw: Draw) -> list[Metric]:
     """Return the size of the cloaking noise at a budget, and the variances of both noises."""
     first, second = (f"±\u00a0{text.number(within)}" for within in noise_at(points, draw))
-    at_budget, both = f"at ε = {draw.epsilon:g}, in 95 of 100 releases", "of both predictions together"
+    at_budget, both = _at_budget(draw), "of both predictions together"
     return [
         Metric("Noise of prediction 1", first, at_budget),
         Metric("Noise of prediction 2", second, at_budget),
         Metric("Variance of cloaking noise", text.number(points.cloaking.trace()), both),
         Metric("Variance of noise in all directions", text.number(points.prior.trace()), both),
     ]
+
+
+def _at_budget(draw: Draw) -> str:
+    return f"at ε = {draw.epsilon:g}, in 95 of 100 releases"
 
 
 def points_table(points: TwoPoints) -> pd.DataFrame:

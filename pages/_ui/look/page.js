@@ -71,6 +71,12 @@
     event.stopPropagation();
   }, true);
 
+  // A page that is shown to a room begins at its top, as if it had been opened so.
+  addEventListener("click", event => {
+    if (event.target.closest?.(".st-key-present button"))
+      document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
+  }, true);
+
   // ?lesson=1: the arrow keys step through the tour, unless the key is for a control.
   const STEPS = { ArrowLeft: /^Back/, ArrowRight: /^(Next question|Take the tour)/ };
   const CONTROLS = "input, textarea, [role=slider], [role=tab], [role=combobox], [role=option], [role=menuitem], canvas";

@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
-from pages._ui.look.controls import HERE, SIDE, TOP, Control, as_number
+from pages._ui.look.controls import HERE, SIDE, TOP, Control, Switch, as_number
 from pages._ui.session import Slot
 
 _LONGEST_KEPT = 1200  # characters in a link; a QR code holds 2,900 in all
@@ -124,6 +124,14 @@ def value_of(control: Control[T]) -> T:
         value = control.draw()
     CONTROLS.put(CONTROLS.get({}) | {control.key: ControlState(control, value)})
     return value
+
+
+def will_be_on(switch: Switch) -> bool:
+    """Return whether a switch in the body is on, before it is drawn: some controls of the sidebar depend on it."""
+    address = _ADDRESS.get()
+    if address is None and (kept := session.control(switch.key)) is not None:
+        return bool(kept)
+    return (st.query_params if address is None else address).get(switch.key) == "true"
 
 
 def current(control: Control[T]) -> T:

@@ -20,6 +20,7 @@ from pages._ui.look.text import number
 DIGITS = 3  # on screen
 _DIGITS = 6
 _DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
+POSITIONS = "positions"  # marks a trace (in its ``meta``) that marks positions along an axis and has no values
 NOT_PRIVATE = "not private"  # marks a trace with true data (in its ``meta``), and the name of its column
 
 
@@ -30,7 +31,7 @@ def of_figure(
     for each tile.
 
     Points that are not on the lines have rows of their own. In figures with named rows, each point has a row. Lines
-    that repeat others (boundaries in a heat map) and invisible ones are left out. True data are marked.
+    that repeat others (boundaries in a heat map), invisible ones and ``POSITIONS`` are left out. True data are marked.
 
     Args:
         figures: figures with the same points; those of the first come first.
@@ -52,7 +53,7 @@ def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
     if maps:
         yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
         return
-    traces = [trace for trace in figure.data if trace.opacity != 0]
+    traces = [trace for trace in figure.data if trace.opacity != 0 and trace.meta != POSITIONS]
     traces = [trace for trace in traces if trace.name] or traces  # traces without a name mark a place on another one
     called = [(plain(trace.name or ""), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
     for at, (name, marked) in enumerate(called):

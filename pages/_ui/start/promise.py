@@ -53,12 +53,12 @@ promise of such noise.
 """
 
 TRADEOFF_ALT = (
-    "No attack gets below the red curve; one inside the green region would break the promise. Dotted: blind guessing."
+    "No attack gets below the solid curve; one inside the green region would break the promise. Dotted: blind guessing."
 )
 
 FAMILY_NOTES = {
-    "gaussian": "With Gaussian noise the red curve is exact for cloaking, and a limit for methods of this kind.",
-    "laplace": "With Laplace noise on bins the red curve is exact, and delta is 0. The curve touches its limit.",
+    "gaussian": "With Gaussian noise the solid curve is exact for cloaking, and a limit for methods of this kind.",
+    "laplace": "With Laplace noise on bins the solid curve is exact, and delta is 0. The curve touches its limit.",
     "any": "For posterior paths and private choices only epsilon and delta are proven: the curve is the limit itself.",
 }
 
