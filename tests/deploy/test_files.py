@@ -106,15 +106,6 @@ def test_everything_the_app_imports_is_copied():
     assert sent == copied | {"requirements.lock"}
 
 
-def test_settings_of_the_image():
-    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    assert (
-        SETTINGS.items() >= {"STREAMLIT_SERVER_ADDRESS": "0.0.0.0", "PYTHONDONTWRITEBYTECODE": "1", **threads}.items()
-    )
-    [health] = arguments("HEALTHCHECK")
-    assert f"127.0.0.1:{SETTINGS['STREAMLIT_SERVER_PORT']}/readyz" in health
-
-
 @pytest.mark.parametrize("name", COMPOSE["services"])
 def test_no_container_can_write_or_gain_rights(name):
     service = COMPOSE["services"][name]
@@ -255,9 +246,3 @@ def test_on_this_machine_nobody_from_elsewhere_is_answered(tmp_path, monkeypatch
     monkeypatch.setattr(local, "_process", lambda command, log, given: settings.update(given) or nullcontext())
     with local.replica(8501, tmp_path / "log", "secret"):
         assert settings["STREAMLIT_SERVER_ADDRESS"] == "127.0.0.1"
-
-
-def test_without_nginx_a_sentence_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(local, "NGINX", None)
-    with pytest.raises(RuntimeError, match="apt-get install nginx-light"), local.running():
-        pass

@@ -167,18 +167,6 @@ def test_readyz_says_why_not_without_telling_secrets(app, monkeypatch):
     assert b"secret" not in body
 
 
-def test_checks_run_until_they_pass():
-    answers = [OSError(), OSError(), None]
-
-    def check():
-        answer = answers.pop(0)
-        if answer:
-            raise answer
-
-    readiness = Readiness([("broken", check)])
-    assert [readiness.problem() for _ in range(4)] == ["broken (OSError)", "broken (OSError)", None, None]
-
-
 def test_without_processes_it_is_not_ready(app):
     status, _, body = ask(app, "/readyz")
     assert status == 503

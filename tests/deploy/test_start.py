@@ -154,12 +154,3 @@ def test_a_stopped_server_leaves_no_folder(tmp_path):
     with tool.serve(TMPDIR=str(tmp_path)):
         wait_until(lambda: list(tmp_path.glob("pymp-*")), "its processes")
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("number", ["0", "-1"])
-def test_no_replica_is_refused(number):
-    command = [sys.executable, str(local.HERE / "local.py"), "--replicas", number]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert refused.returncode == 2
-    assert f"--replicas must be at least 1, got {number}" in refused.stderr

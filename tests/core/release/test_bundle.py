@@ -179,13 +179,6 @@ def test_very_large_strategies_are_left_out(monkeypatch):
     assert "too large for a file" in json.loads(files["release.json"])["statistics"]["why"]
 
 
-def test_centiles_are_in_table_and_card():
-    files = make_zip(make_spec(mechanism="bayes_cells", centiles=True))
-    assert list(cells(files))[-5:] == [f"centile_{each}" for each in (3, 15, 50, 85, 97)]
-    assert "97 in 100" in json.loads(files["release.json"])["values"]["columns"]["centile_97"]
-    assert "centiles of people" in files["figure.svg"].decode()
-
-
 def test_spreadsheet_formulas_get_an_apostrophe():
     for start in ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"):
         assert safe_text(f'{start}HYPERLINK("http://x")') == f'\'{start}HYPERLINK("http://x")'

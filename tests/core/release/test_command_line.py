@@ -292,6 +292,7 @@ def test_a_check_predicts_a_release_and_spends_nothing(run, tmp_path):
         "release. n = 40 rows."
     )
     assert main(["release", "--csv", "table.csv", "--config", "config.json"]) == 2
+    assert run("--check", "--new-ledger")[0] == 2
 
 
 def test_a_check_fails_where_the_release_would(run, tmp_path):

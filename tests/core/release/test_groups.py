@@ -1,8 +1,6 @@
 """A release with a curve for each group: to the zip and back, and as people are handed it."""
 
 import json
-from dataclasses import replace
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from dpgp_core.bayes.reading import difference
 from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import spec_from_json
-from dpgp_core.release.bundle import pictures
 from dpgp_core.release.picture import groups_of
 from tests.core.release.worlds import make_published, make_spec, make_zip, rows_of
 
@@ -111,17 +108,3 @@ def test_each_group_has_its_own_curve():
     assert len(ax.collections) == len(ax.lines) == 3
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [*GROUPS, "95 % interval for the curve"]
     assert [line.get_color() for line in ax.lines] == list(COLOURS[:3])
-
-
-def test_centile_numbers_do_not_overlap():
-    spec = of_groups(centiles=True, y_bounds=(0.0, 20.0))
-    found = make_published(spec, [1.0] * 12)
-    found = replace(found, centiles=tuple(np.full(12, 3.0 * each) for each in range(5)))
-    _, picture = pictures(found)
-    root = ElementTree.fromstring(picture)
-    texts = [each for each in root.iter("{http://www.w3.org/2000/svg}text") if "font-weight: 700" in each.get("style")]
-    numbers = [each for each in texts if (each.text or "").isdigit()]
-    assert sorted(int(each.text) for each in numbers) == sorted([3, 15, 50, 85, 97] * 3)
-    assert all(any(colour.lower() in each.get("style") for colour in COLOURS[:3]) for each in numbers)
-    heights = sorted(float(each.get("y")) for each in numbers)
-    assert min(np.diff(heights)) > 10

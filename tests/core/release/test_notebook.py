@@ -79,18 +79,6 @@ def test_it_states_guarantee_configuration_and_command():
     assert spec_from_json(configuration) == spec
 
 
-def test_it_follows_the_notebook_format():
-    spec = make_spec(**NUMBERS)
-    found = json.loads(notebook(spec, spec.guarantee))
-    assert (found["nbformat"], found["nbformat_minor"]) == (4, 5)
-    ids = [cell["id"] for cell in found["cells"]]
-    assert len(set(ids)) == len(ids)
-    for cell in found["cells"]:
-        assert cell.keys() == {"cell_type", "id", "metadata", "source"} | (
-            {"execution_count", "outputs"} if cell["cell_type"] == "code" else set()
-        )
-
-
 def test_words_of_a_configuration_stay_words():
     spec = make_spec(**NUMBERS, unit="one <b>person</b>", y="height [x](y)", y_unit="`cm`")
     first = sources(notebook(spec, spec.guarantee), "markdown")[0]

@@ -1,8 +1,6 @@
 """The script in the zip as a program: with this folder's core, and in a clean environment with numpy and scipy."""
 
 import os
-import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,30 +17,6 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 
 def call(*command, cwd, **settings):
     return subprocess.run(command, cwd=cwd, env=CLEAN | settings, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture(scope="module")
-def clean_python(tmp_path_factory):
-    """Python of a new virtual environment: numpy and scipy as the lock file pins them, dpgp without extras."""
-    folder = tmp_path_factory.mktemp("clean")
-    source = folder / "source"  # building leaves files beside the sources
-    source.mkdir()
-    shutil.copytree(ROOT / "dpgp_core", source / "dpgp_core", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    assert call(sys.executable, "-m", "venv", "venv", cwd=folder).returncode == 0
-    python = str(folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
-    lock = (ROOT / "requirements.lock").read_text()
-    pins = re.findall(r"^((?:numpy|scipy)==[^\\]+(?:\\\n    --hash=\S+ ?)+)", lock, re.M)
-    assert {pin.split("==")[0] for pin in pins} == {"numpy", "scipy"}
-    (folder / "pins.txt").write_text("\n".join(pins))
-    quiet = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "15")
-    wheels = call(python, *quiet, "--only-binary", ":all:", "--require-hashes", "-r", "pins.txt", cwd=folder)
-    if wheels.returncode:
-        pytest.skip(f"numpy and scipy cannot be installed in a clean environment here: {wheels.stderr.strip()[-300:]}")
-    built = call(python, *quiet, "--no-deps", str(source), cwd=folder)
-    assert built.returncode == 0, built.stderr
-    return python
 
 
 @pytest.fixture
@@ -67,16 +41,6 @@ def check_another_release(python, files, tmp_path, **settings):
 
 def test_it_makes_another_release(files, tmp_path):
     check_another_release(sys.executable, files, tmp_path, PYTHONPATH=str(ROOT))
-
-
-@pytest.mark.full
-def test_it_runs_in_a_clean_environment(clean_python, files, tmp_path):
-    listed = call(clean_python, "-m", "pip", "list", "--disable-pip-version-check", "--format", "freeze", cwd=tmp_path)
-    assert {line.split("==")[0] for line in listed.stdout.split()} <= {"dpgp", "numpy", "scipy", "pip", "setuptools"}
-    check_another_release(clean_python, files, tmp_path)
-    # the installed package, not the folder of these tests
-    where = call(clean_python, "-c", "import dpgp_core; print(dpgp_core.__file__, dpgp_core.__version__)", cwd=tmp_path)
-    assert "site-packages" in where.stdout
 
 
 @pytest.mark.full
