@@ -122,15 +122,6 @@ def test_signature_of_release(mechanism):
     assert (parameters["rng"].default, parameters["draws"].default) == (None, 1)
 
 
-def test_noise_design_has_its_documented_fields():
-    design = dpgp_core.design_noise(np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]))
-    assert design.lambdas.shape == (3,)
-    assert design.factor.shape == (2, design.rank)
-    assert design.covariance().shape == (2, 2)
-    assert design.gap <= 1e-3
-    assert design.iterations >= 0
-
-
 def test_cloaking_matrix_by_each_method():
     X, X_test, kernel = np.linspace(0, 9, 60)[:, None], np.array([[2.5], [7.0]]), dpgp_core.EQ(lengthscale=2.0)
     exact = exact_cloaking_matrix(kernel, X, X_test, 0.3)

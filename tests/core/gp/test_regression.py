@@ -69,14 +69,6 @@ X_TEST = np.array([[-1.0], [4.2], [30.0]])
 KERNEL = EQ(lengthscale=2.0)
 
 
-@pytest.mark.parametrize(("inference", "tolerance"), [("exact", 1e-10), ("lowrank", 1e-5)])
-def test_a_model_is_the_posterior_in_either_form(inference, tolerance):
-    model = predictive(InferenceChoice(inference=inference), KERNEL, X, X_TEST, 0.3)
-    mean, covariance = posterior(KERNEL, X, np.sin(X[:, 0]), X_TEST, 0.3)
-    np.testing.assert_allclose(model.C @ np.sin(X[:, 0]), mean, atol=tolerance)
-    np.testing.assert_allclose(model.variance, np.diag(covariance), atol=tolerance)
-
-
 def test_simulated_outputs_have_the_models_covariance():
     K = output_covariance(KERNEL, X, 0.3)
     for inference in ("exact", "lowrank"):

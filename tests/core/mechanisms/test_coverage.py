@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp_core.gp.regression import cloaking_matrix
-from dpgp_core.gp.uncertainty import NoInterval, mixture_half_width, mixture_level
+from dpgp_core.gp.uncertainty import NoInterval
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.gaussian import GaussianMechanism
 from dpgp_core.sparse.posterior import SparseInterval
@@ -109,12 +109,3 @@ def test_mechanisms_without_intervals_say_why(name, make_dataset):
     assert isinstance(found.uncertainty, NoInterval)
     with pytest.raises(ValueError, match=r"there is no interval: .*(model|private inputs)"):
         found.interval(0.95)
-
-
-def test_half_widths_of_one_normal_are_its_quantiles():
-    found = mixture_half_width(np.zeros((1, 2)), np.array([[1.0, 4.0]]), 0.95)
-    np.testing.assert_allclose(found, [1.959964, 2 * 1.959964], rtol=1e-3)
-    level = mixture_level(np.zeros((1, 2)), np.array([[1.0, 4.0]]), found)
-    np.testing.assert_allclose(level, 0.95, atol=1e-3)
-    # nearly all of the spread is between two far components
-    np.testing.assert_allclose(mixture_half_width(np.array([[5.0], [-5.0]]), np.array([[1e-8]]), 0.9), 5, atol=5e-3)

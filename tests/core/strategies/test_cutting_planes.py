@@ -1,4 +1,3 @@
-import importlib.util
 import math
 import pickle
 from concurrent.futures import Executor
@@ -86,35 +85,6 @@ def designs(problem, executor):
 @pytest.fixture(scope="module")
 def local(problem):
     return designs(problem, None)
-
-
-def assert_same(local, elsewhere):
-    (low, here), (other_low, there) = local, elsewhere
-    assert other_low.residual == pytest.approx(low.residual, rel=1e-6)
-    np.testing.assert_array_equal(other_low.features.Z, low.features.Z)
-    for one, other in zip(here, there, strict=True):
-        assert (other.rank, other.iterations) == (one.rank, one.iterations)
-        np.testing.assert_allclose(other.lambdas, one.lambdas, atol=1e-10)
-        np.testing.assert_allclose(other.factor, one.factor, atol=1e-10)
-        assert other.gap == pytest.approx(one.gap, abs=1e-10)
-        assert one.gap <= 1e-3
-
-
-@pytest.mark.full
-@pytest.mark.skipif(
-    importlib.util.find_spec("distributed") is None, reason="Dask is optional: pip install dpgp[cluster]"
-)
-@pytest.mark.filterwarnings("ignore::Warning:(distributed|dask|tornado).*")
-def test_a_cluster_gives_the_same_design(problem, local):
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        found = designs(problem, client.get_executor())
-    assert found[0].rows is found[0].features  # V stayed with the workers
-    assert_same(local, found)
 
 
 @pytest.mark.full
