@@ -144,14 +144,6 @@ def test_functions_of_position_and_phase_are_interpolated():
     np.testing.assert_array_equal(grid.index(np.array([[-50.0], [9e9]])), grid.index(np.array([[0.0], [699.0]])))
 
 
-def test_a_days_cell_depends_on_that_day_alone():
-    grid = CellGrid(box=((0.0, 699.0),), per_side=5, periods=(7.0,))
-    days = np.random.default_rng(0).integers(3, 690, (50, 1)).astype(float)
-    alone = [grid.index(days[k : k + 1])[0] for k in range(50)]
-    np.testing.assert_array_equal(grid.index(days), alone)
-    np.testing.assert_array_equal(grid.index(days[10:])[:5], alone[10:15])
-
-
 CELLS = CellGrid(box=((0.0, 1.0),), per_side=6)
 
 
@@ -341,12 +333,6 @@ def test_covariances_that_overflow_lose_their_evidence_alone(part):
     others = models.label != 1 if part == "cells" else np.arange(len(models)) != 1  # cells are those of a kernel
     np.testing.assert_allclose(after.log_evidence[others], good.log_evidence[others], atol=1e-9)
     np.testing.assert_allclose(after.mean[others], good.mean[others], atol=1e-12)
-
-
-def test_models_of_one_kernel_share_their_features():
-    models = model_set([MODEL, Model(kernel=MODEL.kernel, noise_variance=1.0)], CELLS)
-    assert len(models.nodes) == len(models.cells) == 1
-    assert models.label.tolist() == [0, 0]
 
 
 # ---- All models together are what each is alone.

@@ -8,8 +8,7 @@ import pytest
 from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
-from benchmarks.bayes.ends import ENDS
-from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World, wage
+from benchmarks.inputs import CURVES, OUTCOMES, PLACES, PROTECTS, World
 from dpgp_core.bayes import changepoints
 from dpgp_core.bayes import filter as filter_module
 from dpgp_core.bayes.cells import CellGrid, located_grid
@@ -291,23 +290,6 @@ def test_plans_account_for_change_points():
         np.testing.assert_allclose(more_variance, of_curve.diagonal(), rtol=1e-9)
 
 
-@pytest.mark.parametrize("protects", ["outputs", "inputs"])
-def test_steps_between_few_values_widen_no_interval(protects, monkeypatch):
-    """Small counts within wide bounds: twice as wide while a step might have been before or behind all of a cell."""
-    world = World(PLACES["five_values"], wage, OUTCOMES["wide_bounds"])
-    mechanism, widths = BayesCloaking(epsilon=1.0, delta=1e-5, protects=PROTECTS[protects]), []
-    for breaking in (change_points_of, lambda grid, variance: no_change_points(grid)):
-        monkeypatch.setattr(filter_module, "change_points_of", breaking)
-        widths.append(0.0)
-        for seed in (8, 9, 10):
-            rng, X = np.random.default_rng(seed), world.places.judged
-            data = world.table(3000, rng)
-            release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
-            low, high = release.interval(0.95, "function")
-            widths[-1] += np.mean(high - low)
-    assert widths[0] < 1.3 * widths[1]
-
-
 def released(curve, repeat, X):
     """Error of the curve at X and whether the interval holds it, of one of 3,000 people, inputs protected."""
     world, rng = World(PLACES["even"], CURVES[curve], OUTCOMES["normal"]), np.random.default_rng([3000, repeat])
@@ -392,18 +374,3 @@ def test_a_mass_has_the_exact_posterior(one_break):
     state = found.prior(LARGE * np.array([AMPLITUDES]))
     assert state.square[0, -1] == pytest.approx(TUNING.mass_share * LARGE * np.mean(AMPLITUDES))
     assert state.square[0, :-1].sum() == pytest.approx(SHARE * LARGE * np.mean(AMPLITUDES))
-
-
-@pytest.mark.full_for("outputs")
-@pytest.mark.parametrize("protects", ["outputs", "inputs"])
-def test_intervals_cover_the_curve_at_a_mass(protects):
-    """24 seeded releases: 0.61 and 0.58 of the intervals covered it while masses had no shapes of their own."""
-    world, X = ENDS["mass"], np.array([[0.0], [1.0], [2.0]])
-    mechanism, inside = BayesCloaking(epsilon=1.0, delta=1e-5, protects=PROTECTS[protects]), []
-    for repeat in range(24):
-        rng = np.random.default_rng([world.n, repeat])
-        data = world.table(rng)
-        release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
-        low, high = (end[0] for end in release.interval(0.95, "function"))
-        inside.append((low <= world.truth[:3]) & (world.truth[:3] <= high))
-    assert np.mean(inside) > 0.85

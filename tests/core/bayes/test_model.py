@@ -252,24 +252,3 @@ def test_two_clinics_have_seasons_of_their_own(protects):
     assert np.sqrt(np.mean((release.samples[0] - rate(at)) ** 2)) < 1.5  # a wave that is not seen leaves over 4
     low, high = release.interval(0.95, "function")
     assert np.mean((low[0] <= rate(at)) & (rate(at) <= high[0])) > 0.8
-
-
-@pytest.mark.full
-def test_a_yearly_trend_of_two_groups_is_followed():
-    """Error 5.8, .20 of the curves inside, while trends of groups beside waves were an eighth of the box and longer."""
-    rng = np.random.default_rng(5)
-    X = np.column_stack([rng.integers(0, 2, 4000), np.floor(1826 * rng.random(4000))]).astype(float)
-
-    def rate(at):
-        week = (3 - at[:, 0]) * np.cos(2 * np.pi * at[:, 1] / WEEK)
-        return 20 + 4 * at[:, 0] + 8 * np.cos(2 * np.pi * at[:, 1] / YEAR) + week
-
-    given = VISITS | {"x_box": ((0.0, 1825.0),)}
-    clinics = {"x_names": ("clinic", "day"), "x_units": ("", "days"), "x_levels": (("a", "b"), None)}
-    data = table(X, rng.poisson(rate(X)).astype(float), **given, **clinics)
-    at = np.array([[clinic, day] for clinic in (0.0, 1.0) for day in np.arange(0.0, 1826.0, 18.0)])
-    mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs", periods=[None, WEEK])
-    release = mechanism.measure(mechanism.plan_for(data, at), data, at, rng, mean=False)
-    low, high = release.interval(0.95, "function")
-    assert np.sqrt(np.mean((release.samples[0] - rate(at)) ** 2)) < 2.5
-    assert np.mean((low[0] <= rate(at)) & (rate(at) <= high[0])) > 0.8

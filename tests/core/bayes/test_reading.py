@@ -19,7 +19,7 @@ from dpgp_core.bayes.readers import measured_of
 from dpgp_core.bayes.reading import columns_of, read, refit
 from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern52
-from dpgp_core.measurement.measurement import LaplaceMeasurement, Measurement
+from dpgp_core.measurement.measurement import Measurement
 from dpgp_core.measurement.statistics import Stage, Statistics
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.release.check import load
@@ -156,30 +156,6 @@ def test_exact_measurements_give_the_exact_posterior():
     np.testing.assert_allclose(
         (high - low) / 2, SCALE * norm.ppf(0.75) * np.sqrt(np.diag(covariance) + NOISE), rtol=1e-3
     )
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("kind", "norm_of", "amount"),
-    [(Measurement, 2, {"noise_multiplier": 1.0}), (LaplaceMeasurement, 1, {"epsilon": 2.0})],
-    ids=["Measurement", "LaplaceMeasurement"],
-)
-def test_intervals_cover_data_from_the_model(kind, norm_of, amount):
-    """200 worlds of 7 points, privacy noise as large as the curve: within 3 points and five binomial errors of 200."""
-    rng = np.random.default_rng(3)
-    B = np.random.default_rng(4).standard_normal((12, N))
-    B /= np.linalg.norm(B, ord=norm_of, axis=0)
-    wanted = [("function", 0.5), ("function", 0.95), ("outputs", 0.95)]
-    inside = np.zeros(3)
-    for _ in range(200):
-        f, y = world(rng)
-        found = refitted(kind, B, (50.0, 200.0), y, rng, **amount)
-        truth = {"function": f, "outputs": f + SCALE * math.sqrt(NOISE) * rng.standard_normal(7)}
-        for i, (of, level) in enumerate(wanted):
-            low, high = found.interval(level, of=of)
-            inside[i] += ((low <= truth[of]) & (truth[of] <= high)).mean() / 200
-    for (_, level), share in zip(wanted, inside, strict=True):
-        assert share == pytest.approx(level, abs=0.03 + 5 * math.sqrt(level * (1 - level) / 200))
 
 
 @pytest.mark.parametrize("name", ["cells", "records"])

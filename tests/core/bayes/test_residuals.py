@@ -216,17 +216,6 @@ def released(shape, n, s=4.0, draws=40):
     return np.array(found)
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("shape", SHAPES)
-def test_local_dispersion_improves_with_records(shape):
-    sd = SHAPES[shape]
-    errors = []
-    for n in (300, 3000):
-        found = np.sqrt(released(shape, n))
-        errors.append(np.sqrt(((found / sd(GRID[:, 0]) - 1) ** 2).mean()))
-    assert errors[1] < 0.1 < errors[0] < 0.5
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n", [300, pytest.param(3000, marks=pytest.mark.full)])
 def test_intervals_cover_one_more_outcome_everywhere(shape, n):

@@ -7,16 +7,11 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dpgp_core.accounting.gaussian import noise_multiplier
-from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.measurement.discrete import discrete_gaussian, discrete_laplace
 from dpgp_core.measurement.measurement import STEPS, CellCounts, LaplaceMeasurement, Measurement
 from dpgp_core.measurement.noise import NotBatchable, NumberedDraws, ZeroNoise
 from tests.core.measurement.sealing import strategy
 from tests.core.measurement.test_cells import residuals
-
-DELTA = 0.01
-CONFIDENCE = 1 - 1e-6
 
 
 def gaussian(B=None, low=-1.0, high=3.0, s=2.0):
@@ -111,78 +106,6 @@ def test_centre_and_width():
     assert measurement.width.tolist() == [1.0, 3.0]
     # B q = (y - centre) / width inside the intervals
     assert measurement.teaching(np.array([0.75, 1.75]), ZeroNoise())[0].tolist() == [0.25, -0.25]
-
-
-# --- what an attacker sees who knows everything but one output -----------------------------------------------------
-
-POINTS, RANK, TRAIN, TEST = 150, 4, 2000, 2000
-NEIGHBOUR = 5
-FAR = (1000.0, 1003.0)  # far from 0, rounding errors of a mean are as large as those of its sum with noise
-
-
-def neighbours(bounds):
-    low, high = bounds
-    one = low + (high - low) * np.random.default_rng(8).uniform(size=12)
-    other = one.copy()
-    one[NEIGHBOUR], other[NEIGHBOUR] = low, high
-    return one, other
-
-
-def curve_map():
-    return np.random.default_rng(9).standard_normal((POINTS, RANK))
-
-
-def linear_score(first, second):
-    """The best linear score that two sets of curves (m, P) teach: all their directions, the faintest too."""
-    together = np.concatenate([first, second])
-    centre = together.mean(axis=0)
-    _, sizes, directions = np.linalg.svd(together - centre, full_matrices=False)
-    scale = np.maximum(sizes, 1e-300)
-    white = [(curves - centre) @ directions.T / scale for curves in (first, second)]
-    covariance = np.cov(np.concatenate([w - w.mean(axis=0) for w in white]).T)
-    gap = white[0].mean(axis=0) - white[1].mean(axis=0)
-    weights = np.linalg.lstsq(covariance, gap, rcond=1e-12)[0]
-    return lambda curves: (curves - centre) @ directions.T / scale @ weights
-
-
-def attacked(release, pair):
-    """Lower bound on epsilon and accuracy of the best linear score, trained and tested on separate releases."""
-    score = linear_score(*(np.array([release(y) for _ in range(TRAIN)]) for y in pair))
-    inside, outside = (score(np.array([release(y) for _ in range(TEST)])) for y in pair)
-    threshold = (np.median(inside) + np.median(outside)) / 2
-    accuracy = ((inside > threshold).mean() + (outside <= threshold).mean()) / 2
-    return epsilon_lower_bound(inside, outside, DELTA, CONFIDENCE), accuracy
-
-
-@pytest.mark.full_for("0.01-bounds0", "0.01-bounds4", "1.0-bounds1", "1.0-bounds3")
-@pytest.mark.parametrize(
-    ("epsilon", "bounds"), [(0.01, FAR), (1.0, FAR), (10.0, FAR), (1.0, (1e9, 1e9 + 2)), (0.01, (-1e-9, 1e-9))]
-)
-def test_no_direction_distinguishes_neighbours_beyond_the_claim(epsilon, bounds):
-    """Seeded, so one outcome; of seeds, one in a million would fail."""
-    measurement = gaussian(strategy(RANK, 12, 0), *bounds, noise_multiplier(epsilon, DELTA))
-    bits, curves = random.Random(6).getrandbits, curve_map()
-    centre, width = sum(bounds) / 2, bounds[1] - bounds[0]
-    found, _ = attacked(lambda y: centre + width * (curves @ measurement.measure(y, bits)), neighbours(bounds))
-    assert found <= epsilon
-    if epsilon == 10:
-        assert found > 0  # the attack sees what the guarantee allows to be seen
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 1.0])
-def test_the_attack_refutes_float_noise_of_low_rank(epsilon):
-    """The fixture of what must not be done: the mean's rounding errors stand in the directions without noise."""
-    low, high = FAR
-    B, curves, s = strategy(RANK, 12, 0), curve_map(), noise_multiplier(epsilon, DELTA)
-    rng = np.random.default_rng(10)
-
-    def release(y):
-        mean = (low + high) / 2 + curves @ (B @ (y - (low + high) / 2))
-        return mean + (high - low) * (curves @ (s * rng.standard_normal(RANK)))
-
-    found, accuracy = attacked(release, neighbours(FAR))
-    assert accuracy > 0.95
-    assert found > 2 * epsilon
 
 
 def test_each_row_has_its_own_generator():
