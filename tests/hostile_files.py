@@ -1,12 +1,10 @@
-"""Hostile files of every kind that is converted; `python -m tests.hostile_files` prints what each of them costs."""
+"""Hostile files of every kind that is converted, and a good one of each."""
 
 from __future__ import annotations
 
 import gzip
 import io
-import resource
 import struct
-import time
 import zipfile
 from collections.abc import Callable
 
@@ -204,27 +202,3 @@ def refusal(content: bytes) -> str:
     except ValueError as error:
         return str(error)
     return ""
-
-
-def main() -> None:
-    """Print seconds and memory of each hostile file, and what is said of it."""
-    print("| file | kB | s | MB | sentence |\n|---|---|---|---|---|")
-    cases = {name: make for name, (make, _) in BOMBS.items()} | {
-        f"{kind}, cut to {share:.0%}": lambda kind=kind, share=share: KINDS[kind]()[: int(share * len(KINDS[kind]()))]
-        for kind in KINDS
-        for share in (0.5, 0.98)
-    }
-    for name, make in cases.items():
-        content = make()
-        begun = time.perf_counter()
-        said = refusal(content)
-        seconds = time.perf_counter() - begun
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        print(
-            f"| {name} | {len(content) / 1024:,.0f} | {seconds:.1f} | {peak:,.0f} | {said[:110] or 'read'} |",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()

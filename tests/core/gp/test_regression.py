@@ -6,7 +6,7 @@ from scipy.special import ndtr
 
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.gp.regression import InferenceChoice, cloaking_matrix, output_covariance, posterior
-from dpgp_core.gp.uncertainty import mixture_half_width, predictive
+from dpgp_core.gp.uncertainty import mixture_half_width, mixture_level, predictive
 from dpgp_core.kernels import EQ, KERNELS
 from tests.core.gp.test_lowrank import inputs
 
@@ -85,3 +85,4 @@ def test_mixture_half_widths_cover_their_level():
     half, sd = mixture_half_width(shifts, variances, 0.95), np.sqrt(variances)
     held = (ndtr((half - shifts) / sd) - ndtr((-half - shifts) / sd)).mean(axis=0)
     np.testing.assert_allclose(held, 0.95, atol=1e-3)
+    np.testing.assert_allclose(mixture_level(shifts, variances, half), held, rtol=1e-12)

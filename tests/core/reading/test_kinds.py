@@ -19,7 +19,7 @@ import pytest
 from dpgp_core.reading import conversion, kinds
 from dpgp_core.reading.conversion import labelled
 from dpgp_core.reading.csv_file import read_csv
-from dpgp_core.reading.kinds import as_text, unit_in
+from dpgp_core.reading.kinds import as_text
 from dpgp_core.reading.look import proposal
 from dpgp_core.release.command_line import main
 from tests import other_programs as programs
@@ -113,21 +113,6 @@ def test_what_a_file_declares_needs_no_question(tmp_path, capsys, program):
     assert "n = 58 complete rows of 60" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("label", "unit"),
-    [
-        ("Body height (cm)", "cm"),
-        ("Age [years]", "years"),
-        ("Q3 (recoded)", ""),
-        ("Rate (per 100)", ""),
-        ("Price (€/m²)", "€/m²"),
-        ("Height", ""),
-    ],
-)
-def test_a_unit_is_read_from_a_label(label, unit):
-    assert unit_in(label) == unit
-
-
 def test_only_declared_columns_of_large_surveys_are_read():
     frame = pd.DataFrame({f"v{at}": [float(at), at + 1.0, at + 2.0] for at in range(1500)})
     content = programs.spss(frame)
@@ -212,11 +197,6 @@ def test_a_file_is_read_as_it_is_stored(name):
     assert text(content) == expected
 
 
-def test_a_long_text_of_stata_is_left_out():
-    frame = pd.DataFrame({"age": [20.0, 30.0], "says": ["x" * 3000, "y"]})
-    assert text(programs.stata(frame)) == "age\n20\n30\n"
-
-
 def test_which_sheet_is_not_guessed():
     book = openpyxl.Workbook()
     book.active.append(["a"])
@@ -272,11 +252,6 @@ def test_a_file_that_is_cut_is_one_sentence(kind):
 @pytest.mark.parametrize("kind", WRONG)
 def test_wrong_content_after_a_valid_start_is_explained(kind):
     check(refusal(WRONG[kind]))
-
-
-def test_the_name_of_a_file_decides_nothing(tmp_path):
-    (tmp_path / "table.sav").write_bytes(b"age,height\n20,170\n30,180\n")
-    assert read_csv(tmp_path / "table.sav", x=["age"], y="height", y_bounds=(0, 250), x_box=[(0, 99)]).n == 2
 
 
 SLOW = ("share a long text", "30,000 columns", "in a million rows", "rows of zeros", "300 MB")

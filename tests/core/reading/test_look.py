@@ -6,7 +6,7 @@ import pytest
 
 from dpgp_core.reading.look import described, look, numbers_of, order_of_dates, proposal, usual_delta, yes_and_no
 from dpgp_core.reading.rows import column_names
-from dpgp_core.reading.survey import order_of, survey, words_of
+from dpgp_core.reading.survey import survey, words_of
 from dpgp_core.reading.writing import Writing
 from tests.kinds import KINDS
 
@@ -26,23 +26,6 @@ def test_outcome_and_input_are_proposed():
     assert (found["x_box"], found["y_bounds"], found["missing"]) == (None, None, None)
     assert columns[1] == "born: dates, day/month/year"
     assert columns[-1] == "note: 60 different words"
-
-
-def test_a_number_of_every_row_is_no_input():
-    table = b"id,age,height\n" + b"".join(b"%d,%d,%d\n" % (i, i % 50, 100 + i % 70) for i in range(90))
-    assert proposal(io.BytesIO(table))[0]["x"] == ["age"]
-
-
-def test_words_of_an_input_are_its_categories():
-    found, _ = proposal(io.BytesIO(MIXED), ["born", "sex"], "wage")
-    assert (found["x_levels"], found["grid"]) == ([None, ["m", "w"]], [51, None])
-
-
-def test_columns_that_are_not_there_are_refused():
-    with pytest.raises(
-        ValueError, match="no column 'size'; its semicolon-separated columns are: 'id', 'born', 'sex', 'wage'"
-    ):
-        proposal(io.BytesIO(MIXED), ["size"])
 
 
 def test_an_encoding_is_tried_where_utf_8_fails():
@@ -158,14 +141,6 @@ def test_the_orders_that_read_dates(cells, orders):
         assert column.as_dates("a", "year.month.day" if orders != ["year-month-day"] else "day.month.year")
 
 
-def test_date_orders_ignore_their_separators():
-    assert [order_of(each) for each in ("day.month.year", "month-day-year", "year/month/day")] == [
-        "day/month/year",
-        "month/day/year",
-        "year-month-day",
-    ]
-
-
 @pytest.mark.parametrize(
     ("cells", "codes"),
     [
@@ -215,9 +190,3 @@ def test_words_are_sorted_by_frequency_without_missing_ones():
     assert words_of(io.BytesIO(content), "b", Writing(), 9) == ["y", "x"]
     assert words_of(io.BytesIO(content), "b", Writing(), 1) == ["y"]
     assert words_of(io.BytesIO(content), "a", Writing(), 9, numbers="1234.5") == ["refused"]
-
-
-def test_a_ragged_line_is_named_and_not_shown():
-    with pytest.raises(ValueError, match="line 3 has 1 fields where the header has 2") as wrong:
-        surveyed("a,b\n1,2\nSECRET\n")
-    assert "SECRET" not in str(wrong.value)

@@ -219,12 +219,6 @@ def test_columns_of_one_name_are_numbered():
         proposed(content, ["age"], "score")
 
 
-def test_a_first_line_of_numbers_is_not_shown():
-    with pytest.raises(ValueError, match="may be a record") as refused:
-        proposed(table("71;71;3", AGES, AGES, AGES))
-    assert "71" not in str(refused.value)
-
-
 @pytest.mark.parametrize("column", ["name", "patient_id"])
 def test_a_repeating_column_asks_for_its_people(column):
     cells = [f"P{at // 2}" if column == "name" else 5000 + at // 2 for at in range(90)]
@@ -254,11 +248,6 @@ def test_a_number_of_the_row_is_never_proposed(first):
 def test_words_are_the_outcome_without_further_numbers():
     found, _ = proposed(table("id;age;smokes", range(90), AGES, ["yes", "no"] * 45))
     assert (found["x"], found["y"], found["y_kind"]) == (["age"], "smokes", "yes/no")
-
-
-def test_a_numeric_outcome_comes_before_words():
-    found, _ = proposed(table("born;pay;smokes", [f"{at % 28 + 1}/2/1990" for at in range(90)], RATES, ["a", "b"] * 45))
-    assert (found["x"], found["y"]) == (["born"], "pay")
 
 
 @pytest.mark.parametrize("x", [(), ("region",)])

@@ -1,7 +1,6 @@
 """What a configuration, or a file, may not say, and in which words it is refused."""
 
 import json
-import math
 
 import pytest
 
@@ -25,31 +24,23 @@ HEIGHTS = [
     ({"x": ("value",)}, "x names 'value', a column of the released table; rename it"),
     ({"x_units": ("m", "kg")}, "x_units must have 1 entries"),
     ({"y_bounds": (200, 50)}, r"y_bounds must be \[low, high\] with low < high.*swap"),
-    ({"y_bounds": ("50", "200")}, "y_bounds must be a number, got '50'"),
-    ({"y_bounds": (False, True)}, "y_bounds must be a number, got False"),
     ({"y_bounds": (1e15 - 1, 1e15)}, "too narrow for its size"),
     ({"x_box": ((5, 5),)}, "each entry of x_box must be .* low < high"),
     ({"unit": ""}, "unit is empty; write what it is"),
     ({"tolerance": 0}, "tolerance must lie in 0.00015 ... 1500, got 0"),
     ({"log": True, "y_bounds": (0, 9)}, "y_bounds must lie above 0 where logarithms .* low = 0; raise"),
     ({"log": True, "y_bounds": (1e-9, 9e9)}, "y_bounds are a factor 9e\\+18 apart, more than 1e\\+12"),
-    ({"log": "yes"}, "log must be true or false, got 'yes'"),
     ({"log": True, "tolerance": 0.5}, "tolerance must lie in 1 ... 1e\\+06, got 0.5"),
-    ({"tolerance": "5"}, "tolerance must be a number, got '5'"),
     ({"x": ("within_tolerance",)}, "x names 'within_tolerance', a column of the released table"),
     ({"kernel": "RBF"}, "kernel must be one of EQ, .*; got 'RBF'"),
     ({"mechanism": "laplace"}, "mechanism must be one of bayes_cells, bayes, refined, .*; got 'laplace'"),
     ({"mechanism": "integral_bins", "kernel": "Matern32"}, "needs kernel EQ, got 'Matern32'"),
     ({"lengthscale": (1e-9,)}, "each entry of lengthscale must lie in 0.1 ... 100000, got 1e-09"),
     ({"lengthscale": (1.0, 2.0)}, "lengthscale must have 1 entries, one per input of x, got 2"),
-    ({"noise_variance": 0}, "noise_variance must lie in"),
-    ({"y_scale": -1.0}, "y_scale must lie in"),
     ({"grid": (1,)}, "each entry of grid must lie in 2 ... 2500, got 1"),
-    ({"grid": (9.0,)}, "each entry of grid must be a whole number, got 9.0"),
     ({"cells": 4}, "mechanism 'refined' does not use cells; leave it out"),
     ({**TWO, "grid": (3, 3), "mechanism": "sparse", "cells": 21}, "makes more than 400 in all"),
     ({"epsilon": 0}, "epsilon must lie in 0.001 ... 100, got 0"),
-    ({"epsilon": math.nan}, "epsilon must be a finite number, got nan"),
     ({"delta": 0}, "delta must be above 0 for mechanism 'refined'"),
     ({"mechanism": "integral_bins", "delta": 1e-5}, "delta must be 0 for mechanism 'integral_bins'"),
     ({"mechanism": "integral_bins", "total_delta": 0.0}, "total_delta must be above 0"),
@@ -62,17 +53,14 @@ HEIGHTS = [
     ({"total_epsilon": 1.0, "total_delta": 1e-9}, "one release spends epsilon = 1.5"),
 ]
 KINDS = [
-    ({"y_kind": "colour"}, "must be one of"),
     ({"y_kind": "yes/no"}, "bounds 0 and 1"),
     ({"y_kind": "amount", "y_bounds": (-1.0, 5.0)}, "bounds of 0 or more"),
     ({"y_kind": "count", "log": True}, "leave log out"),
-    ({"centiles": 1, "mechanism": "bayes"}, "true or false"),
     ({"centiles": True}, "does not measure the dispersion of outcomes"),
     ({"mechanism": "bayes", "centiles": True, "y_kind": "yes/no", "y_bounds": (0.0, 1.0)}, "rate and no centiles"),
 ]
 LEVELS = [
     ({"x_levels": (None,)}, "x_levels must have 2 entries"),
-    ({"x_levels": "girls"}, "x_levels must be a list"),
     ({"x_levels": (None, ("girls", 3))}, "must be text in quotes"),
     ({"x_levels": (("a", "b"), ("girls", "boys")), "x_box": (None, None)}, "at least one must be a number"),
     ({"x_box": ((0, 20), (0, 1))}, "x_box has an entry for 'sex', which is a category"),
@@ -83,11 +71,7 @@ LEVELS = [
 ]
 BOUGHT = [
     ({"bounds_unit": None}, "Where nobody knows them, give bounds_unit"),
-    ({"bounds_unit": 0}, "bounds_unit must lie in"),
-    ({"bounds_unit": "cent"}, "bounds_unit must be a number"),
-    ({"bounds_unit": True}, "bounds_unit must be a number"),
     ({"bounds_share": 0.9}, "bounds_share must lie in"),
-    ({"bounds_share": None}, "bounds_share must be a number"),
     ({"mechanism": "refined"}, "'refined' needs declared bounds"),
     ({"mechanism": "integral_bins", "delta": 0, "total_delta": 1e-6}, "'integral_bins' needs declared bounds"),
     ({"y_scale": 5.0}, "y_scale follows from the bounds"),
@@ -101,13 +85,9 @@ BOUGHT = [
 ]
 PEOPLE = [
     ({"person": "age"}, "an input or the output too"),
-    ({"person": "height"}, "an input or the output too"),
     ({"person": ""}, "person is empty"),
-    ({"person": 3}, "person must be text"),
     ({"person": "who", "rows_per_person": 2}, "two answers to one question"),
     ({"rows_per_person": 0}, "rows_per_person must lie in 1 ... 1000"),
-    ({"rows_per_person": True}, "rows_per_person must be a whole number"),
-    ({"rows_per_person": None}, "rows_per_person must be a whole number"),
     ({"rows_per_person": 900, "epsilon": 0.01}, "too little to be computed safely"),
 ]
 FOUR = {"x": tuple("abcd"), "x_units": ("",) * 4, "x_box": ((0, 1),) * 4, "lengthscale": (1,) * 4, "grid": (2,) * 4}
@@ -115,7 +95,6 @@ DEGREES = [
     ({"coordinates": ("lon", "lon")}, "coordinates must be two different names of x"),
     ({"coordinates": ("lon",)}, "coordinates must be two different names of x"),
     ({"coordinates": ("lon", "height")}, "coordinates must be two different names of x"),
-    ({"coordinates": "lon"}, "coordinates must be a list in square brackets"),
     ({"lengthscale": (8.0, 1e-3)}, "each entry of lengthscale must lie in 0.0667"),
 ]
 DATES = [
@@ -151,11 +130,8 @@ ONE_ROW = [name for name in CHOICES if name not in ("bayes", "bayes_cells")]
 CONFIG = spec_to_object(EXAMPLE)
 CONFIGURATIONS = [
     (CONFIG | {"epsilom": 1}, "the configuration has the unknown key 'epsilom'; its keys are x, x_box, y, "),
-    (CONFIG | {"seed": 1}, "unknown key 'seed'"),
     ({key: CONFIG[key] for key in CONFIG if key != "y_bounds"}, "lacks 'y_bounds'; add it"),
     (CONFIG | {"schema": 2}, "must have schema 1, the only one"),
-    (CONFIG | {"schema": True}, "must have schema 1"),
-    (CONFIG | {"y_bounds": ["50", "200"]}, "y_bounds must be a number, got '50'"),
     (CONFIG | {"y_bounds": {"low": 50}}, "y_bounds must be a list in square brackets, got an object"),
     ({"config": [CONFIG]}, "must be a JSON object"),
     ({"config": {"config": CONFIG}}, "unknown key 'config'"),
