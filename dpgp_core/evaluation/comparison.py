@@ -30,8 +30,8 @@ from scipy.special import softmax
 from ..arrays import FloatArray
 from ..bayes.changepoints import ChangePoints, change_points_of
 from ..bayes.model import Model
-from ..bayes.record_reading import RecordModel, record_models
-from ..bayes.settings import reading_for
+from ..bayes.record_posterior import RecordModel, record_models
+from ..bayes.settings import outcome_model_for
 from ..bayes.tuning import TUNING
 from ..gp.grid import IndexArray
 from ..gp.uncertainty import NoInterval
@@ -239,12 +239,12 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     and would not predict others better.
     """
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
-    change_points = change_points_of(_MECHANISM.columns_for(dataset), TUNING.curve_variance * dataset.half_range**2)
+    change_points = change_points_of(_MECHANISM.bins_for(dataset), TUNING.curve_variance * dataset.half_range**2)
     shapes = change_points.at(np.vstack([dataset.X, X_test]))
 
     def mixed(people: int) -> tuple[FloatArray, float]:
         """Return the mean (P,), and the sum of squared leave-one-out residuals with the models' weights kept."""
-        models = _MECHANISM.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), people)
+        models = _MECHANISM.models(dataset.x_box, dataset.half_range, outcome_model_for(dataset.y_kind), people)
         at_records = record_models(models, dataset.X, X_test)
         each = (_exact_posterior(*both, y, change_points, shapes) for both in zip(models, at_records, strict=True))
         means, left_out, evidence = zip(*each, strict=True)

@@ -292,15 +292,15 @@ class KnownCounts:
     Args:
         numbers: whole numbers >= 0 (M,), or multiples of 2^-20 if records are rows of people who count once each.
         people: whether records are rows of people.
-        places: weight of each node (F,), which describes the locations of the records within the cells: the sum, over
-            the records of the cell, of the polynomial that is 1 at this node and 0 at the cell's other nodes.
+        node_sums: for each node (F,), the sum over the records of its cell of the interpolation polynomial that is 1 at
+            this node and 0 at the other nodes of the cell. They describe where in the cells the records are.
 
     Raises:
         ValueError: numbers are negative, or not multiples of 1 or 2^-20.
     """
 
     numbers: FloatArray
-    places: FloatArray
+    node_sums: FloatArray
     people: bool = False
 
     def __post_init__(self) -> None:

@@ -69,7 +69,7 @@ def _dense(data, X_test, people):
     """Mean at X_test of the mixture by evidence, and the mean square of records left out, by dense matrices."""
     half, y = data.output_range / data.y_scale / 2, data.standardised()
     mechanism = BayesCloaking(epsilon=1000.0, delta=1e-5)
-    change_points = change_points_of(mechanism.columns_for(data), half**2 / 3)
+    change_points = change_points_of(mechanism.bins_for(data), half**2 / 3)
     shapes, means, left_out, evidence = change_points.at(data.X), [], [], []
     for model in mechanism.models(data.x_box, half, people=people):
         K = model.kernel(data.X, data.X) + model.noise_variance * np.eye(data.n)
