@@ -221,7 +221,8 @@ def lengthscales_pictured(chosen: Chosen) -> None:
         "How probable each lengthscale is after the release; before, all were equally probable.",
     )
     likely = f"{figures.length_at(chosen.statistics, at)} has {percent(float(shares[at]))}"
-    _chart(chosen, drawn, "explored_lengthscales", f"{seen} {likely}.", numbers, seen)
+    yours = "" if chosen.refit.lengthscale is None else " Pink: the one that you chose."
+    _chart(chosen, drawn, "explored_lengthscales", f"{seen} {likely}.", numbers, f"{seen}{yours}")
     layout.table(numbers, "explored_likely")
 
 
