@@ -21,7 +21,7 @@ from dpgp_core.evaluation.comparison import (
     without_privacy,
 )
 from dpgp_core.evaluation.cross_validation import k_folds
-from dpgp_core.evaluation.errors import coverage, epsilon_for_error, epsilon_on_curve, interval_score, nlpd, rmse
+from dpgp_core.evaluation.errors import coverage, epsilon_on_curve, interval_score, nlpd, rmse
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, Cloaking
@@ -136,16 +136,6 @@ def test_narrow_clipping_biases_skewed_outcomes():
     assert narrow.bias < -5 < -0.01 < wide.bias <= 1e-3
     assert (narrow.noise, wide.noise) == pytest.approx((1.6, 40.0))
     assert narrow.error == pytest.approx(np.hypot(narrow.bias, narrow.noise))
-
-
-def test_epsilon_for_error_inverts_a_known_error():
-    def error(epsilon: float) -> float:
-        return 2 + 3 / epsilon
-
-    assert epsilon_for_error(error, 2.5) == pytest.approx(6.0, rel=2e-3)
-    assert error(epsilon_for_error(error, 5.0)) == pytest.approx(5.0, rel=2e-3)
-    assert epsilon_for_error(error, 1.9) is None
-    assert epsilon_for_error(error, 1e6) == 0.05
 
 
 def test_an_epsilon_is_read_off_a_curve():
