@@ -45,10 +45,10 @@ def budgets() -> list[Budget]:
 def results() -> Iterator[Prefetch]:
     """Yield all results that take more than half a second, for the settings with which pages open."""
     yield from compute.opening_curves()
-    yield from map(left_out.opening_errors, budgets())
+    yield from map(left_out.errors_in_advance, budgets())
     for name in (*offers.CURVE.titles, *offers.MAP.titles):
         yield from computed.opening(name)
     for exhibit in EXHIBITS.values():
         if exhibit.cross_validated or exhibit.scene is not None:
-            yield from left_out.opening(exhibit.name, usual(exhibit.name))
+            yield from left_out.without_privacy_in_advance(exhibit.name, usual(exhibit.name))
     yield from sparse.opening([*sparse_view.DATASET.titles], DRAW)

@@ -29,7 +29,7 @@ DRAWS = {name: CONTENDERS[name].simulated for name in BY_WAIT}  # read before ot
 ROUNDING = 0.02  # of a size: another processor may take another step of an optimiser
 PAGES = ("start", "kung_curves", "london_noise_map", "lengthscale_choice", "compare", "sparse_dp_gp", "explore_release")
 LONG = {  # functions that take seconds: of a first visit none of them is left
-    "pages._ui.left_out": {"simulated", "numbers", "_of_mixture"},
+    "pages._ui.left_out": {"fold_residuals", "fold_measurements", "_of_mixture"},
     "pages._ui.cloaking.staged": {"without_privacy"},
     "pages._ui.compare.contenders": {"curve", "piece"},
     "pages._ui.sparse.compute": {

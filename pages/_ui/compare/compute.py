@@ -176,7 +176,7 @@ def _piece(concern: Contest, name: str, index: int, doing: str) -> Piece:
     budgets, given = _budgets(concern, name), (dataset(concern),)
     if not budgets:
         return cached.value(doing, contenders.piece, concern, name, index, given=given)
-    requests = [Prefetch(left_out.simulated, (each, index), given) for each in budgets]
+    requests = [Prefetch(left_out.fold_residuals, (each, index), given) for each in budgets]
     return contenders.piece_of(cached.values(doing, requests))
 
 
@@ -330,7 +330,7 @@ def _missing(concern: Contest, name: str, epsilon: float | None) -> Iterator[Pre
         for each in _to_simulate(drawn, epsilon):
             budget = contenders.budget_of(concern, name, each)
             if budget is not None:
-                yield from left_out.missing(left_out.simulated, budget)
+                yield from left_out.missing_folds(left_out.fold_residuals, budget)
             elif _point(concern, name, each) is None:
                 yield Prefetch(contenders.point, (concern, name, each), given)
         return
@@ -342,8 +342,8 @@ def _missing(concern: Contest, name: str, epsilon: float | None) -> Iterator[Pre
         if not budgets:
             yield Prefetch(contenders.piece, (concern, name, index), given)
         for budget in reversed(budgets):
-            if cached.find(left_out.simulated, budget, index) is None:
-                yield Prefetch(left_out.simulated, (budget, index), given)
+            if cached.find(left_out.fold_residuals, budget, index) is None:
+                yield Prefetch(left_out.fold_residuals, (budget, index), given)
 
 
 SEED = 1  # number of the simulated release

@@ -29,7 +29,7 @@ from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.table import Dataset
-from pages._ui.left_out import SEED, Errors, Part, folds_of
+from pages._ui.left_out import SEED, Errors, FoldResiduals, folds_of
 from pages._ui.look import text
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, draw_line, faded, finish
 from pages._ui.model import Budget, Model, clip_of, usual
@@ -226,7 +226,7 @@ _PROTECTS = {name: _protects(name) for name in CONTENDERS}
 """What Bayes cloaking protects, by contender; None for other contenders."""
 
 
-def piece_of(parts: Sequence[Part]) -> Piece:
+def piece_of(parts: Sequence[FoldResiduals]) -> Piece:
     """Return one fold of Bayes cloaking at every epsilon."""
     return [part.residuals for part in parts], float(np.mean([part.seconds for part in parts]))
 

@@ -11,6 +11,7 @@ from benchmarks.outcomes import DELTA, GRID, PROTECTS, WORLDS, summarised
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.budget import split_budget
 from dpgp_core.bayes.cells import cells_of
+from dpgp_core.bayes.curator import Curator
 from dpgp_core.bayes.engine import run
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.mixture import stack_draws
