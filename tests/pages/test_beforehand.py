@@ -65,7 +65,7 @@ def test_compare_opens_with_shipped_curves(contest):
 @pytest.mark.usefixtures("used")
 @pytest.mark.parametrize("name", [each.name for each in EXHIBITS.values() if each.cross_validated])
 def test_errors_of_bayes_cloaking_ship_for_every_epsilon(name, monkeypatch):
-    monkeypatch.setattr(left_out, "parts_of", pytest.fail)
+    monkeypatch.setattr(left_out, "of_all_folds", pytest.fail)
     protected = get_args(Protects) if name == compute.opened()[0].model.dataset else ["outputs"]
     for epsilon, protects in product(CURVE_EPSILONS, protected):
         found = left_out.simulated_errors(Budget(name, epsilon, offers.DELTA, protects))
