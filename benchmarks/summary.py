@@ -72,6 +72,14 @@ CURVES = {
     "waves": "nine periods of a sine",
     "decay": "a steep decay",
 }
+TAILS = {
+    "costs_of_some": "one in ten people has costs, and a few have very large ones",
+    "rare": "1 to 4 % yes, not declared as yes/no",
+    "far_out": OUTCOMES["far_out"],
+    "costs": OUTCOMES["costs"],
+    "uneven": "standard deviation 10 in the middle fifth of the inputs, 1 elsewhere",
+    "cohorts": "two equally large groups of people, 14 apart",
+}
 DRAWN_AT_RANDOM = {
     "normal": "normal",
     "exact": "exactly on the curve",
@@ -237,6 +245,18 @@ def _short(n: int) -> str:
     return "10⁶" if n == 1_000_000 else f"{n:,}"
 
 
+def tails() -> ROWS:
+    """Coverage of the curve where few people dominate the mean, or where they are unequal."""
+    table = load("outcomes")
+    for name, n in product(TAILS, SIZES[1:3]):
+        own = only(table, outcome=name, n=n)
+        row: dict[str, object] = {"outcome": TAILS[name], "n": f"{n:,}"}
+        columns = {"coverage": "coverage", "coverage_worst_fifth": "worst fifth"}
+        for (column, words), protects in product(columns.items(), _SHADES):
+            row[f"{words}, {'both' if protects == BOTH else protects}"] = share(one(own, column, protects=protects))
+        yield row
+
+
 def peers() -> ROWS:
     """Error beside polynomials and binned means at their best setting, inputs and outputs protected."""
     table = only(load("outcomes"), protects=BOTH, declared_kind="number")
@@ -296,6 +316,7 @@ TABLES: dict[str, Callable[[], ROWS]] = {
     "curves": curves,
     "random_worlds": random_worlds,
     "outcomes": outcomes,
+    "tails": tails,
     "peers": peers,
     "groups": groups,
     "coverage": coverage,

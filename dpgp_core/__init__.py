@@ -50,8 +50,8 @@ _HOMES = {  # public name: the module that defines it; ``__init__.pyi`` says the
     "SparseVariational": "mechanisms",
     "Release": "mechanisms",
     # released numbers, read again
-    "refit": "bayes.reading",
-    "difference": "bayes.reading",
+    "refit": "bayes.refit",
+    "difference": "bayes.refit",
     "load": "release.check",
     # with the methods of scikit-learn
     "DPGaussianProcessRegressor": "estimator",

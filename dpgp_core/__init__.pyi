@@ -4,8 +4,8 @@ from .accounting.guarantee import Budget as Budget
 from .accounting.guarantee import Guarantee as Guarantee
 from .accounting.ledger import Ledger as Ledger
 from .accounting.posterior_paths import posterior_sampling_epsilon as posterior_sampling_epsilon
-from .bayes.reading import difference as difference
-from .bayes.reading import refit as refit
+from .bayes.refit import difference as difference
+from .bayes.refit import refit as refit
 from .bounds.buying import BoughtBounds as BoughtBounds
 from .bounds.buying import buy_bounds as buy_bounds
 from .estimator import DPGaussianProcessRegressor as DPGaussianProcessRegressor

@@ -519,7 +519,7 @@ RELEASES: dict[str, Callable[[], dict[str, bytes]]] = {
     "clusters of records": lambda: released(PLAN.mechanism, data := load_dataset(PLAN.dataset), data.X[:2]),
     **{
         make.__name__: lambda make=make: published(
-            replace(with_squares(make), reading="any outcomes"), PLAN.mechanism.guarantee
+            replace(with_squares(make), outcome_model="any outcomes"), PLAN.mechanism.guarantee
         )
         for make in (
             sealing.of_cells,

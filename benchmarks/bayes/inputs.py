@@ -71,7 +71,7 @@ def worst_gap(mechanism: BayesCloaking, plan: BayesPlan, release: BayesRelease) 
     """
     [released], found = release.measured, list[Strategy]()
     assert released.counts is not None
-    filtered = plan.filtered.with_counts(released.counts, released.z, released.positions)
+    filtered = plan.filtered.with_counts(released.counts, released.z, released.locations)
     split, posterior = mechanism.split(plan.kind, filtered.n), filtered.prior()
     for number, (stage, share) in enumerate(zip(released.stages, split.sums, strict=True), 1):
         linear = filtered.linearised(filtered.active(posterior), stage)
@@ -111,7 +111,7 @@ def seconds_row(mechanism: BayesCloaking, data: Dataset, unit: float) -> dict[st
         "plan [s]": planning,
         "release [s]": measuring,
         "Cholesky": f"{(planning + measuring) / unit:.1f}",
-        "columns": plan.filtered.columns.size,
+        "columns": plan.filtered.bins.size,
         "peak [GB]": peak,
         "gap": f"{gap:.1e}",
         "of the risk": f"{of_risk:.1e}",

@@ -1,8 +1,8 @@
 """The analytic Gaussian mechanism: the noise for an (epsilon, delta) guarantee, and the guarantee of a given noise.
 
-If replacing a record moves the mean of a release by at most Delta, in the metric of the noise, and the noise has scale
-s, then the noise multiplier is s' = s / Delta. The module also rounds numbers that are shown to readers: upper bounds
-are rounded up, and remaining budgets down.
+If replacing a record moves the mean of a release by at most Delta, in the metric of the noise, and the noise has the
+standard deviation s Delta, then s is the noise multiplier. The module also rounds numbers that are shown to readers:
+upper bounds are rounded up, and remaining budgets down.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ LEAST_EPSILON, LEAST_DELTA = 1e-4, 1e-30
 
 
 def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
-    """Return the logarithm of the smallest delta for which noise multiplier s' gives (epsilon, delta)-DP.
+    """Return the logarithm of the smallest delta for which noise multiplier s gives (epsilon, delta)-DP.
 
-    delta = Phi(1/(2s') - epsilon s') - exp(epsilon) Phi(-1/(2s') - epsilon s')
+    delta = Phi(1/(2s) - epsilon s) - exp(epsilon) Phi(-1/(2s) - epsilon s)
 
     Source: Balle & Wang 2018, theorem 8 ("analytic Gaussian mechanism"); exact.
     """
@@ -40,7 +40,7 @@ def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
 
 
 def noise_multiplier(epsilon: float, delta: float, method: Method = "analytic", *, unproven: bool = False) -> float:
-    """Return the smallest noise multiplier s' (no unit) that the method allows for (epsilon, delta)-DP.
+    """Return the smallest noise multiplier s (no unit) that the method allows for (epsilon, delta)-DP.
 
     Args:
         method: "analytic" is exact for every epsilon. "hall" is sqrt(2 log(2/delta)) / epsilon, which is proven for
@@ -72,7 +72,7 @@ def noise_multiplier(epsilon: float, delta: float, method: Method = "analytic", 
 
 
 def epsilon_of(noise_multiplier: float, delta: float) -> float:
-    """Return the smallest epsilon >= 0 that noise multiplier s' guarantees at this delta.
+    """Return the smallest epsilon >= 0 that noise multiplier s guarantees at this delta.
 
     This is the inverse of ``noise_multiplier``.
 

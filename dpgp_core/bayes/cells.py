@@ -273,11 +273,11 @@ class LocatedGrid(CellGrid):
     locations enter only through one number for each node.
 
     Args:
-        places: for each node i, sum_j w_j L_i(x_j) over the records j of its cell (F,), where w_j is the weight of
+        node_sums: for each node i, sum_j w_j L_i(x_j) over the records j of its cell (F,), where w_j is the weight of
             record j. Public.
     """
 
-    places: FloatArray
+    node_sums: FloatArray
     __eq__, __hash__ = object.__eq__, object.__hash__
 
     def at(self, X: FloatArray) -> Interpolation:
@@ -312,11 +312,11 @@ class LocatedGrid(CellGrid):
     @cached_property
     def _shares(self) -> FloatArray:
         """Weight of each node in the mean over its cell, times the number of nodes of a cell (F,)."""
-        mean = super().averages(self.places).reshape(self.shape)
+        mean = super().averages(self.node_sums).reshape(self.shape)
         for d, (cells, fine) in enumerate(zip(self.shape, self.node_shape, strict=True)):
             mean = np.repeat(mean, fine // cells, axis=d)
         occupied = mean.ravel() > _EMPTY
-        return np.where(occupied, self.places / np.where(occupied, mean.ravel(), 1.0), 1.0)
+        return np.where(occupied, self.node_sums / np.where(occupied, mean.ravel(), 1.0), 1.0)
 
 
 def located_grid(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | None = None) -> LocatedGrid:
@@ -327,34 +327,34 @@ def located_grid(grid: CellGrid, X: FloatArray, person: NDArray[np.generic] | No
         person: identifier of the person of each row (n,), if each person counts once; None if each row does.
     """
     weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
-    places = np.zeros(math.prod(grid.node_shape))
+    node_sums = np.zeros(math.prod(grid.node_shape))
     for nodes, L in grid.node_weights(X).terms():
-        places += np.bincount(nodes, weights * L, minlength=len(places))
-    return LocatedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
+        node_sums += np.bincount(nodes, weights * L, minlength=len(node_sums))
+    return LocatedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, node_sums=node_sums)
 
 
-def grid_from_moments(grid: CellGrid, positions: FloatArray, squares: FloatArray) -> LocatedGrid:
+def grid_from_moments(grid: CellGrid, locations: FloatArray, squares: FloatArray) -> LocatedGrid:
     """Return the grid with locations, if only their first two moments within each cell are known.
 
-    If t - 1/2 has the mean m and the mean square q over the records of a cell, the means of the three Lagrange
-    polynomials are 4.5 q - 1.5 m, 1 - 9 q and 4.5 q + 1.5 m, and products of these along several sides.
+    If t - 1/2 has the mean m1 and the mean square m2 over the records of a cell, the means of the three Lagrange
+    polynomials are 4.5 m2 - 1.5 m1, 1 - 9 m2 and 4.5 m2 + 1.5 m1, and products of these along several sides.
 
     Args:
-        positions: m for each of the S numerical sides (S, M), from -1/2 to 1/2.
-        squares: q (S, M).
+        locations: m1 for each of the S numerical sides (S, M), from -1/2 to 1/2.
+        squares: m2 (S, M).
     """
-    numbers, weights = iter(zip(positions, squares, strict=True)), np.ones((grid.size, 1))
+    moments, weights = iter(zip(locations, squares, strict=True)), np.ones((grid.size, 1))
     for cells, fine in zip(grid.shape, grid.node_shape, strict=True):
         along = np.ones((grid.size, 1))
         if fine > cells:  # a numerical side
-            m, q = next(numbers)
-            along = np.stack([4.5 * q - 1.5 * m, 1 - 9 * q, 4.5 * q + 1.5 * m], axis=1)
+            m1, m2 = next(moments)
+            along = np.stack([4.5 * m2 - 1.5 * m1, 1 - 9 * m2, 4.5 * m2 + 1.5 * m1], axis=1)
         weights = (weights[:, :, None] * along[:, None]).reshape(grid.size, -1)
     nodes = [fine // cells for cells, fine in zip(grid.shape, grid.node_shape, strict=True)]
     # The axes are cells of all sides, then nodes of all sides; they become cells and nodes of each side in turn.
     order = [axis for d in range(grid.dim) for axis in (d, grid.dim + d)]
-    places = weights.reshape(*grid.shape, *nodes).transpose(order).ravel()
-    return LocatedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, places=places)
+    node_sums = weights.reshape(*grid.shape, *nodes).transpose(order).ravel()
+    return LocatedGrid(box=grid.box, per_side=grid.per_side, periods=grid.periods, node_sums=node_sums)
 
 
 def cells_of(
@@ -402,7 +402,7 @@ def cells_of(
 
 
 def finer_where_used(grid: CellGrid, X: FloatArray) -> CellGrid:
-    """Return the finest grid of which at most ``grid.size`` cells contain records with public inputs X.
+    """Return the finest grid in which at most ``grid.size`` cells contain records with public inputs X.
 
     Empty cells cost nothing, and records are often concentrated, for example in towns, or along a curve as age and
     weight are. With one side, groups or periods, finer cells gain nothing, and the grid is returned unchanged.

@@ -2,20 +2,24 @@
 
 A Gaussian process that is rough everywhere describes a single step poorly: it takes many records to distinguish it from
 a smooth one, and its intervals are wide everywhere. Along one input every model is therefore
-f = f_model + sum_l b_l phi_l(x). "The model" in docs/bayes_cloaking.md has the prior of the terms, and of the *masses*,
-which are places with far more records than others. A step is 1{phi(x) > u}, where phi rises linearly from 0 to 1
-between the middles of two neighbouring parts of the box and u ~ U(0, 1), so that the step may be anywhere between these
-middles and phi is its mean. Bumps are quadratic B-splines with knots at edges of parts. A plateau is a step up and an
-equal step down with the same u. Two steps describe it as well, but effects are fitted one at a time, and neither step
-alone explains a plateau. The ramps of its steps may be longer than a part, so that few plateaus suffice.
+f = f_model + sum_l b_l phi_l(x). "The model" in docs/bayes_cloaking.md has the prior of the terms. Each phi_l is one
+of J shapes:
+
+* A step is 1{phi(x) > u} with u ~ U(0, 1), where phi rises linearly from 0 to 1 between the middles of two neighbouring
+  parts of the box. The step may be anywhere between these middles, and phi is its mean.
+* Bumps are quadratic B-splines with knots at edges of parts.
+* A plateau is a step up and an equal step down with the same u. It needs a shape of its own because effects are fitted
+  one at a time, and neither of two steps alone explains a plateau. The ramps of its steps may be longer than a part, so
+  that few plateaus suffice.
+* A *mass* is an input with far more records than others. Its shape is 1 there and 0 elsewhere.
 
 "Change points" in the same document derives the effect G (R, J) of a unit of each change point on the whitened
 measurements w (R,), and with it the sparse regression w = G b + N(0, I). Its effects are fitted one at a time, each
-given the expectation of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). With
-q = G^T (w - G E b of the others) and S_j = |g_j|^2,
+given the expectation of the others (the sum of single effects of Wang, Sarkar, Carbonetto & Stephens 2020). Let w_- be
+w minus the expected contribution of the other effects, score_j = G_j^T w_- and S_j = |G_j|^2 for the column G_j. Then
 
-    p(j | z) / p(none | z) = p_j / (1 - sum_i p_i) (1 + v_b S_j)^(-1/2) exp(v_b q_j^2 / (2 (1 + v_b S_j))),
-    b | j, z ~ N(v_b q_j / (1 + v_b S_j), v_b / (1 + v_b S_j)),
+    p(j | z) / p(none | z) = p_j / (1 - sum_i p_i) (1 + v_b S_j)^(-1/2) exp(v_b score_j^2 / (2 (1 + v_b S_j))),
+    b | j, z ~ N(v_b score_j / (1 + v_b S_j), v_b / (1 + v_b S_j)),
 
 where p_j is the prior probability of shape j.
 """
@@ -33,8 +37,8 @@ import numpy as np
 from ..arrays import FloatArray
 from ..gp.grid import IndexArray
 from .cells import CellGrid, lagrange
-from .clusters import Clusters
-from .counts import Counts
+from .clusters import Bins, Clusters
+from .counts import RecordCounts
 from .tuning import TUNING
 
 _ROUNDS, _TOLERANCE = 20, 0.01  # most iterations, and increase of the log evidence at which they end
@@ -66,7 +70,7 @@ class ChangePointState(NamedTuple):
     log_evidence: FloatArray
 
     def only(self, rows: IndexArray) -> ChangePointState:
-        """Return the state under the models at the positions ``rows``."""
+        """Return the state under the models with the indices ``rows``."""
         G, white, means, squares, evidence = (
             each[rows] for each in (self.G, self.white, self.means, self.squares, self.log_evidence)
         )
@@ -110,21 +114,21 @@ class ChangePoints:
     """The shapes of the change points that a curve may have; J = 0 if curves have none.
 
     Attributes:
-        grid: the columns.
+        bins: the bins.
         nodes: phi at the nodes (F, J).
-        cells: means of phi over the records of each column (M, J).
-        even: means of phi over evenly spread records of each column (M, J).
-        at_mean_location: phi at the mean location of the records of each column (M, J).
-        spread: variance of the locations within each column, divided by that of evenly spread records, at most 1 (M,).
+        over_bins: means of phi over the records of each bin (M, J).
+        even: means of phi over evenly spread records of each bin (M, J).
+        at_mean_location: phi at the mean location of the records of each bin (M, J).
+        spread: variance of the locations within each bin, divided by that of evenly spread records, at most 1 (M,).
         sharp: share of the variance of 1{phi > u} that a shape has: 1 for steps (J,).
         step_variance: ``sharp`` times the variance over u of the means of 1{phi > u} over evenly spread records (M, J).
         variances: possible prior variances v_b of the heights, equally likely (V,).
         masses: locations of the masses (I,), whose shapes are the last I of the J shapes.
     """
 
-    grid: CellGrid | Clusters
+    bins: Bins
     nodes: FloatArray
-    cells: FloatArray
+    over_bins: FloatArray
     even: FloatArray
     at_mean_location: FloatArray
     spread: FloatArray
@@ -136,7 +140,7 @@ class ChangePoints:
     @cached_property
     def log_prior(self) -> FloatArray:
         """Prior log probability that a change point is present and has each shape (J,)."""
-        steps, bumps, plateaus = _numbers(self.grid) if len(self.sharp) else (0, 0, 0)
+        steps, bumps, plateaus = _numbers(self.bins) if len(self.sharp) else (0, 0, 0)
         shares = TUNING.change_point_share, TUNING.plateau_share, TUNING.mass_share
         numbers = np.array([steps + bumps, plateaus, len(self.masses)])
         return np.asarray(np.log(np.repeat(shares / np.maximum(numbers, 1), numbers)))
@@ -144,17 +148,17 @@ class ChangePoints:
     def at(self, X: FloatArray) -> FloatArray:
         """Return phi at X (n, D), an array (n, J)."""
         if not len(self.masses):
-            return _shapes(self.grid, X, len(self.sharp))
-        low, high = self.grid.sides[0]
+            return _shapes(self.bins, X, len(self.sharp))
+        low, high = self.bins.sides[0]
         there = np.abs(np.clip(X[:, :1], low, high) - self.masses) <= _SAME * (high - low)
-        return np.hstack([_shapes(self.grid, X, len(self.sharp) - len(self.masses)), there])
+        return np.hstack([_shapes(self.bins, X, len(self.sharp) - len(self.masses)), there])
 
     def with_masses(self, masses: FloatArray, shares: FloatArray) -> ChangePoints:
         """Return the shapes with the given masses, which replace all others.
 
         Args:
             masses: locations of the masses (I,).
-            shares: share of the records of each column that is at each of them (M, I).
+            shares: share of the records of each bin that is at each of them (M, I).
         """
         steps = len(self.sharp) - len(self.masses)
 
@@ -164,7 +168,7 @@ class ChangePoints:
         return replace(
             self,
             nodes=added(self.nodes, np.repeat(shares, len(self.nodes) // len(shares), axis=0)),
-            cells=added(self.cells, shares),
+            over_bins=added(self.over_bins, shares),
             even=added(self.even, shares),
             at_mean_location=added(self.at_mean_location, shares),
             step_variance=added(self.step_variance, np.zeros_like(shares)),
@@ -173,7 +177,7 @@ class ChangePoints:
         )
 
     def step_variance_at(self, X: FloatArray) -> FloatArray:
-        """Return the variance of 1{phi > u} at X (n, D) that the unknown location u of a step leaves (n, J)."""
+        """Return the variance of 1{phi(X) > u}, X (n, D), that is due to the unknown u of a step (n, J)."""
         parts = (share[:, None] * np.abs(off) * (1 - np.abs(off)) for share, _, off in self._seen_from(X))
         return np.asarray(self.sharp * sum(parts))
 
@@ -204,7 +208,7 @@ class ChangePoints:
     def _seen_from(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
         """Split phi at X (n, D) into a part that the sums determine and an unknown part, which depends on u.
 
-        A sum over records that are spread over a column does not determine where in it a step is, so that all of
+        A sum over records that are spread over a bin does not determine where in it a step is, so that all of
         phi(X) is unknown. If all records are at one location, the sum shows f there wherever the step is, and only
         the difference between this location and X is unknown. In general, the first case has the share ``spread``, and
         the second one the rest.
@@ -212,33 +216,33 @@ class ChangePoints:
         Returns:
             For each of the two cases: its share (n,), phi where f is determined (n, J), and the rest of phi (n, J).
         """
-        phi, cells = self.at(X), self.grid.index(X)
-        spread, people = self.spread[cells], self.at_mean_location[cells]
+        phi, at = self.at(X), self.bins.index(X)
+        spread, people = self.spread[at], self.at_mean_location[at]
         parts = (spread, np.zeros_like(phi), phi), (1 - spread, people, phi - people)
         return tuple(part for part in parts if part[0].any())
 
-    def given_locations(self, grid: CellGrid | Clusters) -> ChangePoints:
-        """Return the shapes for columns in which the locations of the records are known.
+    def given_locations(self, bins: Bins) -> ChangePoints:
+        """Return the shapes for bins in which the locations of the records are known.
 
-        The mean of phi over the records of a column is computed from the polynomial through its nodes, which is exact
+        The mean of phi over the records of a bin is computed from the polynomial through its nodes, which is exact
         for bumps. The phi of a step has a kink in the middle of a part. Its mean is corrected so that it is exact if
-        all records of the column are at one location.
+        all records of the bin are at one location.
         """
         if not len(self.sharp):
-            return replace(self, grid=grid, cells=grid.averages(self.nodes))
-        [nodes] = grid.offsets(grid.nodes)
-        t, square, people = grid.averages(nodes), grid.averages(nodes**2), self.at(grid.averages(grid.nodes))
-        parabola = np.einsum("im,mij->mj", lagrange(t), self.nodes.reshape(grid.size, 3, -1))
+            return replace(self, bins=bins, over_bins=bins.averages(self.nodes))
+        [nodes] = bins.offsets(bins.nodes)
+        t, square, people = bins.averages(nodes), bins.averages(nodes**2), self.at(bins.averages(bins.nodes))
+        parabola = np.einsum("im,mij->mj", lagrange(t), self.nodes.reshape(bins.size, 3, -1))
         spread = np.clip((square - t**2) / _EVEN, 0.0, 1.0)
-        cells = grid.averages(self.nodes) + people - parabola
-        return replace(self, grid=grid, cells=cells, at_mean_location=people, spread=spread)
+        over_bins = bins.averages(self.nodes) + people - parabola
+        return replace(self, bins=bins, over_bins=over_bins, at_mean_location=people, spread=spread)
 
     def variances_under(self, noise_variance: float) -> FloatArray:
         """Return the prior variances v_b of the heights (V,) under a model with this noise variance."""
         return np.minimum(self.variances, TUNING.most_change_point_variance * noise_variance)
 
     def within(self, state: ChangePointState) -> FloatArray:
-        """Return the variance of the mean of f over each column that is due to unknown locations of steps (A, M)."""
+        """Return the variance of the mean of f over each bin that is due to unknown locations of steps (A, M)."""
         return np.asarray(self.spread * (state.square @ self.step_variance.T))
 
     def prior(self, variances: FloatArray) -> ChangePointState:
@@ -274,9 +278,13 @@ def _T(matrices: FloatArray) -> FloatArray:
 def _fitted(state: ChangePointState, variances: FloatArray, log_prior: FloatArray) -> ChangePointState:
     """Fit the single effects in turn, each given the expectation of the others, until the evidence bound converges.
 
-    log p(z) >= w^T G m - (|G m|^2 + sum_l (S^T E b_l^2 - |G m_l|^2)) / 2 - sum_l KL_l, with m_l = E b_l, m their sum,
-    and KL_l = q_l^T m_l - S^T E b_l^2 / 2 - log Z_l the divergence of the posterior of effect l from its prior, with
-    Z_l its normaliser. Models for which the bound has converged leave the iteration.
+    The bound is
+
+        log p(z) >= w^T G m - (|G m|^2 + sum_l (S^T E b_l^2 - |G m_l|^2)) / 2 - sum_l KL_l,
+        KL_l = score_l^T m_l - S^T E b_l^2 / 2 - log Z_l,
+
+    with m_l = E b_l, m = sum_l m_l, and KL_l the divergence of the posterior of effect l, whose normaliser is Z_l, from
+    its prior. Models for which the bound has converged leave the iteration.
     """
     if not state.G.shape[2]:
         return state
@@ -328,84 +336,84 @@ def _one_round(
     fitted, least = means @ _T(G), np.zeros(means.shape[:2])
     for effect in range(TUNING.most_change_points):
         others = fitted.sum(axis=1) - fitted[:, effect]
-        q = ((white - others)[:, None] @ G)[:, 0]
-        each = left * q[:, None]
-        logs = prior + 0.5 * each * q[:, None]
+        score = ((white - others)[:, None] @ G)[:, 0]
+        each = left * score[:, None]
+        logs = prior + 0.5 * each * score[:, None]
         top = np.maximum(logs.max(axis=(1, 2)), 0.0)
         p = np.exp(logs - top[:, None, None])
         total = p.sum(axis=(1, 2)) + absent * np.exp(-top)
         p /= total[:, None, None]
         means[:, effect], squares[:, effect] = (p * each).sum(axis=1), (p * (left + each**2)).sum(axis=1)
         fitted[:, effect] = (means[:, effect, None] @ _T(G))[:, 0]
-        own = 0.5 * (S * squares[:, effect]).sum(axis=1) - (q * means[:, effect]).sum(axis=1)
+        own = 0.5 * (S * squares[:, effect]).sum(axis=1) - (score * means[:, effect]).sum(axis=1)
         least[:, effect] = top + np.log(total) + own
     whole = fitted.sum(axis=1)
     lost = (whole**2).sum(axis=1) + (S * squares.sum(axis=1)).sum(axis=1) - (fitted**2).sum(axis=(1, 2))
     return means, squares, (white * whole).sum(axis=1) - 0.5 * lost + least.sum(axis=1)
 
 
-def change_points_of(grid: CellGrid | Clusters, variance: float) -> ChangePoints:
+def change_points_of(bins: Bins, variance: float) -> ChangePoints:
     """Return the steps, bumps and public masses that curves of one numerical input may have; none for other inputs.
 
     Args:
         variance: prior variance of curves with large deviations from their mean level, in squared model units.
     """
-    if grid.dim > 1 or not grid.numeric_sides:
-        return no_change_points(grid)
-    sharp = np.repeat([1.0, TUNING.bump_sharpness, 1.0], _numbers(grid))
-    change_points = _change_points(grid, sharp, variance * np.array(TUNING.change_point_variances))
-    if isinstance(grid, CellGrid):
+    if bins.dim > 1 or not bins.numeric_sides:
+        return no_change_points(bins)
+    sharp = np.repeat([1.0, TUNING.bump_sharpness, 1.0], _numbers(bins))
+    change_points = _change_points(bins, sharp, variance * np.array(TUNING.change_point_variances))
+    if isinstance(bins, CellGrid):
         return change_points
-    share = grid.places.reshape(grid.size, -1).sum(axis=1) / grid.places.sum()
-    heavy = share >= max(TUNING.least_mass, TUNING.mass_over_mean / grid.size)
+    share = bins.node_sums.reshape(bins.size, -1).sum(axis=1) / bins.node_sums.sum()
+    heavy = share >= max(TUNING.least_mass, TUNING.mass_over_mean / bins.size)
     heavy[1:-1] = False  # within the box, a step at every mass would widen the intervals of smooth curves
-    rows = np.flatnonzero(heavy & (np.ptp(grid.ends, axis=0)[:, 0] == 0))
-    return change_points.with_masses(grid.ends[0, rows, 0], np.eye(grid.size)[:, rows])
+    rows = np.flatnonzero(heavy & (np.ptp(bins.ends, axis=0)[:, 0] == 0))
+    return change_points.with_masses(bins.ends[0, rows, 0], np.eye(bins.size)[:, rows])
 
 
-def with_masses_at_ends(change_points: ChangePoints, counts: Counts) -> ChangePoints:
+def with_masses_at_ends(change_points: ChangePoints, counts: RecordCounts) -> ChangePoints:
     """Return the shapes with masses at those ends of the box at which noisy counts identify one.
 
     Args:
         change_points: the shapes on cells of one numerical input.
         counts: posterior of the numbers of records in the cells.
     """
-    grid, n = change_points.grid, counts.mean
-    if isinstance(grid, Clusters) or not len(change_points.sharp):
+    bins, n = change_points.bins, counts.mean
+    if isinstance(bins, Clusters) or not len(change_points.sharp):
         return change_points
     masses, shares = [], []
-    for end, cell, neighbour in zip(grid.sides[0], (0, -1), (1, -2), strict=True):
+    for end, cell, neighbour in zip(bins.sides[0], (0, -1), (1, -2), strict=True):
         beyond = n[cell] - max(n[neighbour], 0.0)
-        contrast = np.zeros(grid.size)
+        contrast = np.zeros(bins.size)
         contrast[[cell, neighbour]] = 1, -1
         noise = math.sqrt(contrast @ counts.covariance @ contrast + max(n[cell], 0.0))
         if beyond > max(TUNING.least_mass * n.sum(), TUNING.clear_mass * noise):
             masses.append(end)
-            shares.append(np.where(np.arange(grid.size) == cell % grid.size, beyond / n[cell], 0.0))
-    return change_points.with_masses(np.array(masses), np.reshape(shares, (len(masses), grid.size)).T)
+            shares.append(np.where(np.arange(bins.size) == cell % bins.size, beyond / n[cell], 0.0))
+    return change_points.with_masses(np.array(masses), np.reshape(shares, (len(masses), bins.size)).T)
 
 
-def no_change_points(grid: CellGrid | Clusters) -> ChangePoints:
+def no_change_points(bins: Bins) -> ChangePoints:
     """Return the empty set of shapes, J = 0, for curves without change points."""
-    return _change_points(grid, np.zeros(0), np.zeros(0))
+    return _change_points(bins, np.zeros(0), np.zeros(0))
 
 
-def _change_points(grid: CellGrid | Clusters, sharp: FloatArray, variances: FloatArray) -> ChangePoints:
-    nodes = _shapes(grid, grid.nodes, len(sharp))
-    even = grid.even_averages(nodes)
+def _change_points(bins: Bins, sharp: FloatArray, variances: FloatArray) -> ChangePoints:
+    nodes = _shapes(bins, bins.nodes, len(sharp))
+    even = bins.even_averages(nodes)
     change_points = ChangePoints(
-        grid=grid,
+        bins=bins,
         nodes=nodes,
-        cells=even,
+        over_bins=even,
         even=even,
         at_mean_location=even,
-        spread=np.ones(grid.size),
+        spread=np.ones(bins.size),
         sharp=sharp,
-        step_variance=sharp * _step_variance(grid, len(sharp)),
+        step_variance=sharp * _step_variance(bins, len(sharp)),
         variances=variances,
         masses=np.zeros(0),
     )
-    return change_points.given_locations(grid)
+    return change_points.given_locations(bins)
 
 
 def _middles(steps: int, width: int) -> FloatArray:
@@ -416,11 +424,11 @@ def _middles(steps: int, width: int) -> FloatArray:
     return np.arange(1.0, steps) if width % 2 == 0 else np.arange(0.5, steps)
 
 
-def _numbers(grid: CellGrid | Clusters) -> tuple[int, int, int]:
+def _numbers(bins: Bins) -> tuple[int, int, int]:
     """Return the numbers of steps, bumps and plateaus."""
-    bumps = sum(len(_middles(grid.size, width)) for width in TUNING.bump_widths)
-    plateaus = sum(len(starts) for _, _, starts in _plateaus(grid.size))
-    return grid.size - 1, bumps, plateaus
+    bumps = sum(len(_middles(bins.size, width)) for width in TUNING.bump_widths)
+    plateaus = sum(len(starts) for _, _, starts in _plateaus(bins.size))
+    return bins.size - 1, bumps, plateaus
 
 
 def _plateaus(parts: int) -> list[tuple[int, int, FloatArray]]:
@@ -433,28 +441,28 @@ def _plateaus(parts: int) -> list[tuple[int, int, FloatArray]]:
     return [(width, ramp, np.arange(0.5, parts - width - ramp, ramp)) for width, ramp in each]
 
 
-def _shapes(grid: CellGrid | Clusters, X: FloatArray, J: int) -> FloatArray:
+def _shapes(bins: Bins, X: FloatArray, J: int) -> FloatArray:
     """Return phi at X (n, D), an array (n, J)."""
     if not J:
         return np.zeros((len(X), 0))
-    low, high = grid.sides[0]
-    along = (X[:, :1] - low) / (high - low) * grid.size
-    shapes = [np.clip(along - np.arange(0.5, grid.size - 1), 0, 1)]
+    low, high = bins.sides[0]
+    along = (X[:, :1] - low) / (high - low) * bins.size
+    shapes = [np.clip(along - np.arange(0.5, bins.size - 1), 0, 1)]
     for width in TUNING.bump_widths:
-        t = np.abs(along - _middles(grid.size, width)) / width
+        t = np.abs(along - _middles(bins.size, width)) / width
         shapes.append(np.where(t < 0.5, 1 - t**2 / 0.75, np.maximum(1.5 - t, 0.0) ** 2 / 1.5))
-    for width, ramp, starts in _plateaus(grid.size):
+    for width, ramp, starts in _plateaus(bins.size):
         since = along - starts
         shapes.append(np.clip(since / ramp, 0, 1) - np.clip((since - width) / ramp, 0, 1))
     return np.hstack(shapes)
 
 
-def _step_variance(grid: CellGrid | Clusters, J: int) -> FloatArray:
-    """Return the variance over u of the mean of 1{phi > u} over evenly spread records of each column (M, J)."""
+def _step_variance(bins: Bins, J: int) -> FloatArray:
+    """Return the variance over u of the mean of 1{phi > u} over evenly spread records of each bin (M, J)."""
     if not J:
-        return np.zeros((grid.size, 0))
-    phi = _shapes(grid, grid.within_each(_FINE), J).reshape(grid.size, _FINE, -1)
-    found = np.zeros((grid.size, J))
+        return np.zeros((bins.size, 0))
+    phi = _shapes(bins, bins.within_each(_FINE), J).reshape(bins.size, _FINE, -1)
+    found = np.zeros((bins.size, J))
     vary = phi.min(axis=1) < phi.max(axis=1)  # elsewhere the mean is the same for all u
     # The mean over u of the squared mean is that of 1{u < phi_i and u < phi_j} over all pairs of points.
     ordered = np.sort(phi.transpose(0, 2, 1)[vary], axis=1)

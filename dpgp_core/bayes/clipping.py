@@ -1,18 +1,19 @@
 """Clipping intervals of the stages, and the prior of the bias that clipping causes.
 
-"Clipping bias" in docs/bayes_cloaking.md has the formulas. The field is h ~ GP(0, (1 + mean of EQ(x_d)) / 2) with
-lengthscales of a quarter of the box. Along categorical inputs [same category] replaces EQ, because the skewness of
-groups may be similar or not. Mean and median never differ by more than sigma. Their difference is close to sigma only
-for outcomes with two values, and only these have a sigma near half the range. So beta over sigma grows with sigma.
+"Clipping bias" in docs/bayes_cloaking.md has the formulas. The bias of a stage is beta(c) times the field
+psi(x)^T b ~ GP(0, (1 + k) / 2), where k is the mean over the inputs of EQ kernels with lengthscales of a quarter of the
+box. Along a categorical input, k is [same category], because the skewness of groups may be similar or not. Mean and
+median never differ by more than sigma. Their difference is close to sigma only for outcomes with two values, and only
+these have a sigma near half the range. Therefore beta / sigma grows with sigma.
 
-| E clip(r, +-c) over the standard deviation of r | c = 0.75 | 1.5 | 3 standard deviations |
+| E clip(r, -c, c) divided by the standard deviation of r | c = 0.75 | 1.5 | 3 standard deviations |
 |---|---|---|---|
 | gamma(2) | 0.10 | 0.07 | 0.01 |
 | log-normal(0.8) | 0.15 | 0.09 | 0.03 |
 | yes/no with probability 0.2 | 0.25 | 0.10 | 0 |
 | 3 % outliers | 0.20 | 0.18 | 0.15 |
 | normal | 0 | 0 | 0 |
-| beta over sigma | 0.18 | 0.10 | 0.05 |
+| beta / sigma | 0.18 | 0.10 | 0.05 |
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from .tuning import TUNING
 
 _TOLERANCE = 1e-3  # share of the field's variance that its features leave out
 _PIVOTS = 16  # points along each side from which pivots are chosen
-_FAR = 1e6  # where an end that clips nothing is placed, over half the range
+_FAR = 1e6  # distance of an end that clips nothing, over half the range
 _TOUCHES = 1e-6  # distance from a bound, over half the range, below which an end is at the bound
 
 
@@ -77,7 +78,7 @@ def bias_sd(half_width: FloatArray, noise_variance: float, half_range: float) ->
 
 
 class Bias(NamedTuple):
-    """Prior of the bias that clipping causes in each column.
+    """Prior of the bias that clipping causes in each bin.
 
     Attributes:
         mean: mean of the bias (M,), in model units. It is 0 unless outliers can be on one side only.
@@ -92,13 +93,13 @@ class Bias(NamedTuple):
 
 
 def bias_of(half_width: FloatArray, centre: FloatArray, residuals: ResidualVariance, half_range: float) -> Bias:
-    """Return the prior of the clipping bias of each column, including the bias that outliers may cause.
+    """Return the prior of the clipping bias of each bin, including the bias that outliers may cause.
 
     "Clipping bias" in docs/bayes_cloaking.md has the formulas.
 
     Args:
-        half_width: half-width c of the clipping interval of each column (M,).
-        centre: expected outcome of each column (M,), in model units.
+        half_width: half-width c of the clipping interval of each bin (M,).
+        centre: expected outcome of each bin (M,), in model units.
         residuals: posterior of the residual variance.
         half_range: half the range of the outcomes, in model units.
     """
@@ -120,7 +121,7 @@ def bias_of(half_width: FloatArray, centre: FloatArray, residuals: ResidualVaria
 
 
 def bias_features(box: Sequence[tuple[float, float]], X: FloatArray) -> FloatArray:
-    """Return the features psi (n, q) at X (n, D) of the field h = psi b, b ~ N(0, I).
+    """Return the features psi (n, k_b) at X (n, D) of the field psi b, b ~ N(0, I).
 
     Pivots follow from the box alone, so that the features at a point do not depend on the other points.
     """

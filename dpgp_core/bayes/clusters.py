@@ -1,7 +1,7 @@
-"""Clusters of neighbouring records with public inputs, which serve as columns that adapt to where the records are.
+"""Clusters of neighbouring records with public inputs: bins that are small where there are many records.
 
-If there are at most ``max_clusters`` distinct places, each of them is a column. Otherwise the clusters are the leaves
-of a k-d tree ("Columns" in docs/bayes_cloaking.md). A cluster is the smallest box that contains its records. Within it,
+If there are at most ``max_clusters`` distinct inputs, each of them is a cluster. Otherwise the clusters are the leaves
+of a k-d tree ("Bins" in docs/bayes_cloaking.md). A cluster is the smallest box that contains its records. Within it,
 a public function is a polynomial of second degree along each numerical side and is stored at a few nodes, so that its
 mean over the records is a weighted sum over nodes.
 """
@@ -32,19 +32,21 @@ _BLOCK = 1 << 20  # number of distances that are in memory at a time
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clusters(DividedBox):
-    """M boxes that contain all records, with the weights of their m nodes in means over their records. Public.
+    """M boxes that contain all records, and the sums of the node polynomials over their records. All of it is public.
+
+    Each cluster has m nodes.
 
     The class has the interface of ``cells.LocatedGrid``. S is the number of sides, that is of inputs and phases.
 
     Args:
         box, periods: see ``DividedBox``.
         ends: low and high end of each cluster along each of the S sides (2, M, S); they are equal along a category.
-        places: sum_j w_j L_i(x_j) over the records of the cluster of each node (M m,), with w_j the weights of the
+        node_sums: sum_j w_j L_i(x_j) over the records of the cluster of each node (M m,), with w_j the weights of the
             records and L_i the polynomial that is 1 at node i and 0 at the other nodes of the cluster.
     """
 
     ends: FloatArray
-    places: FloatArray
+    node_sums: FloatArray
 
     @property
     def size(self) -> int:
@@ -66,7 +68,7 @@ class Clusters(DividedBox):
 
     @cached_property
     def _which(self) -> IndexArray:
-        """Position, 0 to 2, of each node of a cluster along each numerical side (m, number of numerical sides)."""
+        """Index, 0 to 2, of each node of a cluster along each numerical side (m, number of numerical sides)."""
         return nodes_of(len(self.numeric_sides))
 
     def index(self, X: FloatArray) -> IndexArray:
@@ -118,8 +120,8 @@ class Clusters(DividedBox):
     @cached_property
     def _shares(self) -> FloatArray:
         """Weights of the nodes of each cluster in the mean over its records (M, m)."""
-        places = self.places.reshape(self.size, -1)
-        return np.asarray(places / places.sum(axis=1, keepdims=True))
+        node_sums = self.node_sums.reshape(self.size, -1)
+        return np.asarray(node_sums / node_sums.sum(axis=1, keepdims=True))
 
     def averages(self, values: FloatArray) -> FloatArray:
         """Return the mean of a function over the records of each cluster (M, ...), from its values (M m, ...)."""
@@ -166,23 +168,23 @@ class Clusters(DividedBox):
         weights = np.ones(len(X)) if person is None else person_weights(person) / GRID
         clusters = self.index(X)
         polynomials = self._polynomials(self._offsets(self.lifted(X), clusters))
-        places = [np.bincount(clusters, weights * each, minlength=self.size) for each in polynomials.T]
-        return replace(self, places=np.stack(places, axis=1).ravel().astype(float))
+        node_sums = [np.bincount(clusters, weights * each, minlength=self.size) for each in polynomials.T]
+        return replace(self, node_sums=np.stack(node_sums, axis=1).ravel().astype(float))
 
 
-Columns = CellGrid | Clusters
-"""Columns of a strategy: cells of the box, or clusters of records with public inputs."""
+Bins = CellGrid | Clusters
+"""The bins of a release: cells of the box, or clusters of records with public inputs."""
 
 
 def nodes_of(sides: int) -> IndexArray:
-    """Return the position, 0 to 2, of each node of a cluster along each of its numerical sides (m, sides)."""
+    """Return the index, 0 to 2, of each node of a cluster along each of its numerical sides (m, sides)."""
     if sides > _PRODUCTS:
         return _star(sides)
     return np.array(list(product(range(3), repeat=sides)), dtype=np.intp).reshape(-1, sides)
 
 
 def _star(sides: int) -> IndexArray:
-    """Return the positions of the middle node and of its two neighbours along each side (1 + 2 sides, sides)."""
+    """Return the indices of the middle node and of its two neighbours along each side (1 + 2 sides, sides)."""
     star = np.ones((1 + 2 * sides, sides), dtype=np.intp)
     for d in range(sides):
         star[1 + 2 * d, d], star[2 + 2 * d, d] = 0, 2
@@ -190,15 +192,15 @@ def _star(sides: int) -> IndexArray:
 
 
 def uses_clusters(box: Sequence[Interval], X: FloatArray, periods: Periods) -> bool:
-    """Whether the columns of records with public inputs X (n, D) are clusters and not equal cells.
+    """Whether the bins of records with public inputs X (n, D) are clusters and not equal cells.
 
-    "Columns" in docs/bayes_cloaking.md has the rules. There are no equal cells unless there are 1 to 3 numerical sides.
+    "Bins" in docs/bayes_cloaking.md has the rules. There are no equal cells unless there are 1 to 3 numerical sides.
     """
     sides = lifted_box(box, periods)
     numbers, plain = len(number_sides(sides)), not level_columns(box) and not periods
     if not 1 <= numbers <= MOST_SIDES or (plain and (numbers == 1 or len(X) <= TUNING.most_clustered)):
         return True
-    return _few_places(lifted_into(sides, X, periods))
+    return _few_distinct(lifted_into(sides, X, periods))
 
 
 def max_clusters(n: int) -> int:
@@ -206,8 +208,8 @@ def max_clusters(n: int) -> int:
     return min(max(n // TUNING.records_per_cluster, TUNING.fewest_clusters), TUNING.most_clusters)
 
 
-def _few_places(L: FloatArray) -> bool:
-    """Whether the rows of L (n, S) are at no more than ``max_clusters`` distinct places."""
+def _few_distinct(L: FloatArray) -> bool:
+    """Whether the rows of L (n, S) have at most ``max_clusters`` distinct values."""
     most = max_clusters(len(L))
     return len(np.unique(L[: 8 * TUNING.most_clusters], axis=0)) <= most and len(np.unique(L, axis=0)) <= most
 
@@ -225,14 +227,14 @@ def clusters_of(
     """
     sides = lifted_box(tuple(box), periods)
     L = lifted_into(sides, X, periods)
-    rows = _split(L, sides) if not _few_places(L) else _by_place(L)
+    rows = _split(L, sides) if not _few_distinct(L) else _by_distinct_input(L)
     ends = np.array([[L[each].min(axis=0) for each in rows], [L[each].max(axis=0) for each in rows]])
     ends = ends[:, np.lexsort(ends[0].T[::-1])]
-    return Clusters(box=tuple(box), ends=ends, places=np.zeros(0), periods=periods).filled(X, person)
+    return Clusters(box=tuple(box), ends=ends, node_sums=np.zeros(0), periods=periods).filled(X, person)
 
 
-def _by_place(L: FloatArray) -> list[IndexArray]:
-    """Return the rows at each distinct place."""
+def _by_distinct_input(L: FloatArray) -> list[IndexArray]:
+    """Return the indices of equal rows of L (n, S), one array for each distinct row."""
     _, inverse = np.unique(L, axis=0, return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
     return np.split(order, np.flatnonzero(np.diff(inverse.ravel()[order])) + 1)

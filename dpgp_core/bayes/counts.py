@@ -1,7 +1,7 @@
-"""Numbers of records in columns: their posterior given noisy counts, or the numbers themselves if inputs are public.
+"""Numbers of records in bins: their posterior given noisy counts, or the numbers themselves if inputs are public.
 
-The module also reads noisy sums of the locations of records within cells. The uncertainty of counts and locations is
-part of the moments of the sums, see ``state``.
+The module also computes the posterior of the locations of records within cells. The uncertainty of counts and locations
+is part of the moments of the sums, see ``update``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..levels import level_columns, number_sides
 from ..linalg import sturdy_cholesky
 from ..measurement.integers import GRID, person_weights
 from .cells import CellGrid, LocatedGrid, grid_from_moments
-from .clusters import Columns
+from .clusters import Bins
 from .tuning import TUNING
 
 _TINY = 1e-6  # smallest posterior variance over the prior variance
@@ -32,8 +32,8 @@ _ROUNDS = 40  # iterations of expectation and maximisation
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
-class Counts(NamedTuple):
-    """Gaussian posterior of the numbers N of records in M columns. It follows from public or released numbers.
+class RecordCounts(NamedTuple):
+    """Gaussian posterior of the numbers N of records in M bins. It follows from public or released numbers.
 
     Attributes:
         mean: expected numbers n^ (M,), which add up to n.
@@ -51,8 +51,8 @@ class Counts(NamedTuple):
         return np.maximum(self.mean, 0.0)
 
 
-class Positions(NamedTuple):
-    """Query for the locations of records within cells: sums of t - 1/2, with t from 0 to 1 along each numerical side.
+class Locations(NamedTuple):
+    """Query for the locations t of records within cells: sums of t - 1/2, t from 0 to 1 along each numerical side.
 
     Attributes:
         s: noise multiplier of each side.
@@ -63,7 +63,7 @@ class Positions(NamedTuple):
     z: FloatArray = np.zeros(0)
 
 
-def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray) -> Counts:
+def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: FloatArray) -> RecordCounts:
     """Return the posterior of N given noisy counts z = B N + noise, and that all N add up to n.
 
     The prior has the mean n / M and, for each tau of ``TUNING.roughness``, the covariance
@@ -72,8 +72,8 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
 
     Args:
         n: number of records, which is public.
-        B: strategy (r, M). Releases use B = I. A strategy planned for a smooth density has errors that are a tenth
-            smaller for even inputs, and two to three times as large for inputs in towns or along a curve.
+        B: strategy (r, M). Releases use B = I. A strategy planned for a smooth density would have errors that are a
+            tenth smaller for even inputs, but two to three times as large for inputs in towns or along a curve.
         noise_sd: standard deviation of the noise on each entry of z.
         z: released numbers (r,).
     """
@@ -105,17 +105,17 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     covariance = np.zeros_like(smooth)
     for weight, m, C in each:
         covariance += weight * (C + np.outer(m - expected, m - expected))
-    return Counts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
+    return RecordCounts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
 
 
 def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
     """Return the mean (M,) and covariance (M, M) of nonnegative counts, from those of a Gaussian posterior.
 
-    In a cell with few records the noisy count may be negative; without a correction, the sum over its one record would
-    be read as a sum over -2 records. The marginal N(m, v) of each cell is therefore truncated at 0. With z = m / sqrt v
-    and h = phi(z) / Phi(z),
+    In a cell with few records the noisy count may be negative. Without a correction, the sum over a single record could
+    be treated as a sum over -2 records. The marginal N(m, v) of each cell is therefore truncated at 0. With
+    z = m / sqrt v and hazard = phi(z) / Phi(z),
 
-        E N = m + sqrt v h,    var N = v (1 - h (h + z)).
+        E N = m + sqrt v hazard,    var N = v (1 - hazard (hazard + z)).
     """
     variance = np.maximum(K.diagonal(), _TINY**2 * n / len(mean))
     expected, variances = _above_zero(mean, variance)
@@ -189,7 +189,7 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
     return _of_marginals(expected, np.maximum(square - expected**2, _TINY**2 * V), K, variance, n)
 
 
-def locations_given(grid: CellGrid, counts: Counts, positions: Positions) -> tuple[LocatedGrid, FloatArray]:
+def locations_given(grid: CellGrid, counts: RecordCounts, locations: Locations) -> tuple[LocatedGrid, FloatArray]:
     """Return the grid with the expected locations of records, and the share of the variance that stays unknown (M,).
 
     The sum P = sum_j (t_j - 1/2) of a cell has the prior P ~ N(0, N^2 / 12), that of N records at one location. This
@@ -202,8 +202,8 @@ def locations_given(grid: CellGrid, counts: Counts, positions: Positions) -> tup
     """
     N = np.maximum(counts.mean, 1.0)
     prior = N**2 / 12
-    share = prior / (prior + positions.s**2)
-    m = np.clip(share * positions.z / N, -0.5, 0.5)
+    share = prior / (prior + locations.s**2)
+    m = np.clip(share * locations.z / N, -0.5, 0.5)
     variance = (1 - share) / 12 + m**2 * counts.covariance.diagonal() / N**2
     unknown = np.minimum(12 * variance.mean(axis=0) + TUNING.open_within, 1.0)
     # the factor 1 - 4 m^2 is that of the largest variance, 1/4 - m^2, which a variable in [-1/2, 1/2] with mean m has
@@ -211,21 +211,21 @@ def locations_given(grid: CellGrid, counts: Counts, positions: Positions) -> tup
     return grid_from_moments(grid, m, m**2 + about), unknown
 
 
-def public_counts(columns: Columns, X: FloatArray, person: NDArray[np.generic] | None = None) -> Counts:
-    """Return the exact numbers of records with public inputs X (n, D) in the columns, which cost no budget.
+def public_counts(bins: Bins, X: FloatArray, person: NDArray[np.generic] | None = None) -> RecordCounts:
+    """Return the exact numbers of records with public inputs X (n, D) in the bins, which cost no budget.
 
     Args:
-        columns: cells or clusters.
+        bins: cells or clusters.
         X: public inputs (n, D).
         person: identifier of the person of each row (n,), if each person counts once; None if each row does.
     """
     weights = None if person is None else person_weights(person) / GRID
-    return known_counts(np.bincount(columns.index(X), weights, minlength=columns.size).astype(float))
+    return known_counts(np.bincount(bins.index(X), weights, minlength=bins.size).astype(float))
 
 
-def known_counts(numbers: FloatArray) -> Counts:
+def known_counts(numbers: FloatArray) -> RecordCounts:
     """Return public numbers of records (M,) as a posterior without uncertainty."""
-    return Counts(numbers, np.zeros((len(numbers), len(numbers))))
+    return RecordCounts(numbers, np.zeros((len(numbers), len(numbers))))
 
 
 def density_features(grid: CellGrid, n: int) -> FloatArray:

@@ -1,13 +1,14 @@
 """Local dispersion: the residual standard deviation as a function of the inputs, from clipped absolute residuals.
 
-After the stages, which determine a curve g, one more measurement releases sums of a_j = min(|y_j - g(x_j)|, A). A
-filter of its own reads the scaled distances v = 2 (a / A - usual), where ``usual`` is the expected a / A. For normal
-outcomes of noise variance sigma^2, with t = A / sigma,
+After the stages, which determine a curve g, one more measurement releases sums of the distances
+a_j = min(|y_j - g(x_j)|, theta) with a clipping threshold theta. A second filter infers v(x) = 2 (E a / theta - usual),
+where ``usual`` is the value of E a / theta that the stages imply. For normal residuals of variance sigma^2, with
+t = theta / sigma,
 
-    E min(|r|, A) = sigma sqrt(2 / pi) (1 - exp(-t^2 / 2)) + 2 A Phi(-t),
+    E min(|r|, theta) = sigma sqrt(2 / pi) (1 - exp(-t^2 / 2)) + 2 theta Phi(-t),
 
-which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. For other
-outcomes this inverse gives intervals of about the right width.
+which grows with sigma. Its inverse gives sigma^2(x) from E a at x, averaged over the posterior of E a. For residuals
+that are not normal, this inverse gives intervals of about the right width.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ from .queries import NOTHING, Distances, Measured, StageMeasurement
 from .strategy import plan_stage
 from .tuning import TUNING
 
-_SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma over A; for larger ones nearly all distances are clipped
+_SDS: FloatArray = np.linspace(0.0, 2.0, 401)  # sigma / theta; above 2 nearly all distances are clipped
 _HERMITE = np.polynomial.hermite_e.hermegauss(9)
 _LEAST = 1e-6  # smallest variance of yes/no outcomes, over h^2
 
 
 def usual_distance(sd: FloatArray | float) -> FloatArray:
-    """Return E a / A = E min(|r|, 1) for normal residuals r ~ N(0, sd^2), with sd in units of A."""
+    """Return E a / theta = E min(|r|, 1) for normal residuals r ~ N(0, sd^2), with sd in units of theta."""
     t = 1 / np.maximum(sd, 1e-9)
     usual: FloatArray = sd * math.sqrt(2 / math.pi) * -np.expm1(-t * t / 2) + 2 * ndtr(-t)
     return usual
@@ -44,11 +45,11 @@ _MEANS = usual_distance(_SDS)
 
 
 class LocalDispersion(NamedTuple):
-    """Posterior of E a / A at P places.
+    """Posterior of E a / theta at P points.
 
     Attributes:
         mean, variance: posterior mean and variance (P,).
-        threshold: clipping threshold A, in model units.
+        threshold: clipping threshold theta, in model units.
     """
 
     mean: FloatArray
@@ -79,11 +80,11 @@ class LocalDispersion(NamedTuple):
 
 
 def clipping_threshold(mean_square: float, half_range: float) -> float:
-    """Return the clipping threshold A of absolute residuals, in model units.
+    """Return the clipping threshold theta of the distances, in model units.
 
     Args:
         mean_square: mean of E (y - g)^2 over the records, in squared model units.
-        half_range: half the range of the outcomes, which A does not exceed.
+        half_range: half the range of the outcomes, which theta does not exceed.
     """
     return min(TUNING.distance_threshold * math.sqrt(mean_square), half_range)
 
@@ -97,25 +98,25 @@ def dispersion_filter(filtered: Filter) -> Filter:
 def distance_query(
     filtered: Filter, B: FloatArray, usual: float, s: float, z: FloatArray = NOTHING
 ) -> StageMeasurement:
-    """Return the query for sums of a / A - 1/2 = (v + 2 usual - 1) / 2 to the dispersion filter. It clips no v.
+    """Return the sums of a / theta - 1/2 = (v + 2 usual - 1) / 2 as a stage of the dispersion filter, which clips no v.
 
-    Arguments are those of ``StageMeasurement``; ``usual`` is the expected a / A.
+    Arguments are those of ``StageMeasurement``; ``usual`` is the expected a / theta.
     """
-    centre, one = 2 * usual - 1, np.ones(filtered.columns.size)
-    zero = np.zeros(len(filtered.columns.nodes))
+    centre, one = 2 * usual - 1, np.ones(filtered.bins.size)
+    zero = np.zeros(len(filtered.bins.nodes))
     return StageMeasurement(B, -one - centre, one - centre, s, zero, z, clips=False)
 
 
 def plan_distances(filtered: Filter, usual: float, s: float) -> Strategy:
-    """Return the strategy for measuring distances with noise multiplier s; ``usual`` is the expected a / A."""
+    """Return the strategy for measuring distances with noise multiplier s; ``usual`` is the expected a / theta."""
     of_distances = dispersion_filter(filtered)
     prior = of_distances.prior()
     linear = of_distances.linearised(prior, distance_query(of_distances, NOTHING, usual, s))
     return plan_stage(of_distances, prior, linear, s)
 
 
-def read_distances(filtered: Filter, distances: Distances, X_test: FloatArray) -> LocalDispersion:
-    """Return the posterior of E a / A at X_test (P, D), given noisy sums of distances. Spends no budget."""
+def dispersion_given(filtered: Filter, distances: Distances, X_test: FloatArray) -> LocalDispersion:
+    """Return the posterior of E a / theta at X_test (P, D), given noisy sums of distances. It spends no budget."""
     of_distances, usual = dispersion_filter(filtered), float(usual_distance(distances.sd / distances.threshold))
     query = distance_query(of_distances, distances.B, usual, distances.s, distances.z)
     scaled = predict(of_distances, of_distances.after(of_distances.prior(), query), X_test)
@@ -137,7 +138,7 @@ def predict_release(filtered: Filter, posterior: Posterior, measured: Measured, 
     if distances is None:
         return prediction
     of_curve, skew = prediction.variance[0], None
-    variance = read_distances(filtered, distances, X_test).about_curve(of_curve)
+    variance = dispersion_given(filtered, distances, X_test).about_curve(of_curve)
     if distances.above is not None:
         s, z = distances.above
         skew = skewness_of(np.array([z]), s, filtered.n, np.array([(of_curve / variance).mean()]))

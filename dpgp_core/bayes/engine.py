@@ -1,7 +1,7 @@
-"""The loop over all measurements of a release: plan a query, measure it, read the answer.
+"""The loop over all measurements of a release: plan a query, measure it, update the posterior.
 
 "Why it is private" in docs/bayes_cloaking.md explains why all measurements together are (1 / s)-GDP. Only the
-``RecordReader`` sees records. The ``Filter`` reads its answers, which is post-processing.
+``Curator`` sees records. The ``Filter`` computes the posterior from its answers, which is post-processing.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 from ..arrays import FloatArray
 from ..measurement.measurement import CellCounts
 from .budget import BudgetSplit
-from .counts import Counts, Positions
+from .counts import Locations, RecordCounts
+from .curator import Curator
 from .dispersion import clipping_threshold, plan_distances, predict_release, usual_distance
 from .filter import Filter, Posterior
 from .mixture import Mixture
 from .queries import NOTHING, Distances, Measured, StageMeasurement
-from .readers import RecordReader
 from .strategy import next_squares, next_stage
 from .tuning import TUNING
 
@@ -26,8 +26,8 @@ from .tuning import TUNING
 def run(
     filtered: Filter,
     split: BudgetSplit,
-    reader: RecordReader,
-    counts: Counts | None,
+    curator: Curator,
+    counts: RecordCounts | None,
     X_test: FloatArray,
     *,
     people: bool = False,
@@ -38,34 +38,34 @@ def run(
     Args:
         filtered: the filter, before counts and locations are known.
         split: how the budget is split.
-        reader: answers the queries.
-        counts: numbers of records in the columns, if inputs are public; None to measure them.
+        curator: answers the queries.
+        counts: numbers of records in the bins, if inputs are public; None to measure them.
         X_test: test inputs (P, D).
         people: whether each person counts once in measured counts.
         like: another release whose strategies and widths are used, so that nothing has to be planned.
     """
-    known: CellCounts | Counts | None = counts
-    z, positions = NOTHING, None
+    known: CellCounts | RecordCounts | None = counts
+    z, locations = NOTHING, None
     if known is None:
         s = split.multiplier(split.counts)
-        known = CellCounts(B=np.eye(filtered.columns.size), noise_multiplier=s, people=people)
-        z = reader.counts(known)
+        known = CellCounts(B=np.eye(filtered.bins.size), noise_multiplier=s, people=people)
+        z = curator.counts(known)
     if split.locations:
-        positions = reader.positions(
-            Positions(split.multiplier(split.locations) * len(filtered.columns.numeric_sides) ** 0.5)
+        locations = curator.locations(
+            Locations(split.multiplier(split.locations) * len(filtered.bins.numeric_sides) ** 0.5)
         )
-    filtered = filtered.with_counts(known, z, positions)
-    stages, posterior = run_stages(filtered, split, reader, like)
+    filtered = filtered.with_counts(known, z, locations)
+    stages, posterior = run_stages(filtered, split, curator, like)
     distances = None
     if split.dispersion:
         B = None if like is None or like.distances is None else like.distances.B
-        distances = measure_distances(filtered, posterior, split, reader, B)
-    measured = Measured(stages, distances, known, z, positions)
+        distances = measure_distances(filtered, posterior, split, curator, B)
+    measured = Measured(stages, distances, known, z, locations)
     return measured, predict_release(filtered, posterior, measured, X_test)
 
 
 def run_stages(
-    filtered: Filter, split: BudgetSplit, reader: RecordReader, like: Measured | None = None
+    filtered: Filter, split: BudgetSplit, curator: Curator, like: Measured | None = None
 ) -> tuple[tuple[StageMeasurement, ...], Posterior]:
     """Measure the stages in turn, and return them with the posterior.
 
@@ -76,19 +76,19 @@ def run_stages(
     for number, (sums, squares) in enumerate(zip(split.sums, split.squares, strict=True)):
         width, B = (None, None) if like is None else (like.stages[number].width, like.stages[number].B)
         query, linear = next_stage(filtered, posterior, split.multiplier(sums), width if number else math.inf, B)
-        stage = reader.sums(query)
+        stage = curator.sums(query)
         posterior = filtered.after(posterior, stage, linear)
         if squares:
             excess = number in TUNING.stages_of_excess
             planned = next_squares(filtered, posterior, stage.g, split.multiplier(squares), excess=excess)
-            stage = stage._replace(squares=reader.squares(planned))
+            stage = stage._replace(squares=curator.squares(planned))
         stages.append(stage)
         posterior = filtered.with_squares_of_last(posterior, stages)
     return tuple(stages), posterior
 
 
 def measure_distances(
-    filtered: Filter, posterior: Posterior, split: BudgetSplit, reader: RecordReader, B: FloatArray | None = None
+    filtered: Filter, posterior: Posterior, split: BudgetSplit, curator: Curator, B: FloatArray | None = None
 ) -> Distances:
     """Measure absolute residuals about the curve that the stages determine, see ``dispersion``.
 
@@ -102,4 +102,4 @@ def measure_distances(
     if B is None:
         B = plan_distances(filtered, float(usual_distance(sd / threshold)), s).B
     above = (split.multiplier(split.above), math.nan) if split.above else None
-    return reader.distances(Distances(B, threshold, sd, s, NOTHING, above), g)
+    return curator.distances(Distances(B, threshold, sd, s, NOTHING, above), g)

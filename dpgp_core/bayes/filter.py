@@ -1,8 +1,8 @@
-"""The filter: it reads the noisy answers of every stage with all models of the mixture.
+"""The filter: it computes the posterior under all models of the mixture from the noisy answers of every stage.
 
-Records share the columns of a strategy. These are equal cells if inputs are private, and clusters of neighbouring
-records or single places if they are public. The filter never sees a record: everything it computes is post-processing
-of released numbers. ``strategy`` plans the stages with it, ``prediction`` and ``dispersion`` predict.
+Records are divided into bins: equal cells if inputs are private, and clusters of neighbouring records, or the distinct
+inputs, if they are public. The filter never sees a record: everything it computes is post-processing of released
+numbers. ``strategy`` uses it to plan the stages, and ``prediction`` and ``dispersion`` use it to predict.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..arrays import FloatArray
 from ..measurement.measurement import CellCounts
 from .cells import CellGrid
 from .changepoints import change_points_of, with_masses_at_ends
-from .clusters import Columns
-from .counts import Counts, Positions, counts_given, known_counts, locations_given
+from .clusters import Bins
+from .counts import Locations, RecordCounts, counts_given, known_counts, locations_given
 from .model import Model, dispersion_models
 from .periodic import with_phases
 from .queries import NOTHING, Squares, StageMeasurement
@@ -44,7 +44,7 @@ class Posterior(NamedTuple):
     """Everything that the released numbers determine after some stages.
 
     Attributes:
-        state: posterior of the curve under each model that is still read.
+        state: posterior of the curve under each active model.
         log_densities: log density of each case of the residual variance (S,), see ``residuals``.
         weights: probability of each model (m,).
         stage_sizes: how many numbers were released in each measurement: the counts first, if they are noisy, then each
@@ -59,31 +59,31 @@ class Posterior(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Filter:
-    """The mixture of models on M columns, with the counts of records. All of it is public.
+    """The mixture of models on M bins, with the counts of records. All of it is public.
 
-    A filter does not change. What it has read is in a ``Posterior``, which its methods take and return.
+    A filter is immutable. What the released numbers imply is in a ``Posterior``, which its methods take and return.
 
     Attributes:
-        columns: the columns of the strategies.
-        models: the m models of the mixture on these columns.
+        bins: the bins into which records are divided.
+        models: the m models of the mixture on these bins.
         n: number of records, or of people if each counts once.
         half_range: half the range of the outcomes, in model units.
         clip: half-width of the narrowest clipping interval over the predictive standard deviation of a residual.
         gap: relative gap at which the solver of strategies stops.
         is_binary: whether outcomes are yes/no, and therefore at one end of the range each.
-        counts: posterior of the numbers of records in the columns.
-        of_distances: filter of the scaled distances on the same columns without locations, see ``dispersion``; None if
+        counts: posterior of the numbers of records in the bins.
+        of_distances: filter of the scaled distances on the same bins without locations, see ``dispersion``; None if
             no distances are measured.
     """
 
-    columns: Columns
+    bins: Bins
     models: ModelSet
     n: int
     half_range: float
     clip: float = TUNING.clip
     gap: float = 1.0
     is_binary: bool = False
-    counts: Counts
+    counts: RecordCounts
     of_distances: Filter | None = None
 
     @cached_property
@@ -93,27 +93,27 @@ class Filter:
         return noise_shares(models.noise_variance, models.weight, models.label.tolist(), self.half_range)
 
     def with_counts(
-        self, counts: CellCounts | Counts, z: FloatArray = NOTHING, positions: Positions | None = None
+        self, counts: CellCounts | RecordCounts, z: FloatArray = NOTHING, locations: Locations | None = None
     ) -> Filter:
         """Return the filter with the counts and locations of records.
 
         Args:
             counts: the numbers of records if they are public, and otherwise how they were measured.
             z: noisy numbers of records (M,), if they were measured.
-            positions: noisy locations of the records within cells, if they were measured.
+            locations: noisy locations of the records within cells, if they were measured.
         """
         if isinstance(counts, CellCounts):
-            assert isinstance(self.columns, CellGrid)
-            counts = counts_given(self.columns, self.n, counts.B, counts.noise_sd, z)
-        columns, models = self.columns, self.models
-        if positions is not None:
-            assert isinstance(columns, CellGrid)
-            columns, unknown = locations_given(columns, counts, positions)
-            models = models_given_locations(models, columns, unknown)
+            assert isinstance(self.bins, CellGrid)
+            counts = counts_given(self.bins, self.n, counts.B, counts.noise_sd, z)
+        bins, models = self.bins, self.models
+        if locations is not None:
+            assert isinstance(bins, CellGrid)
+            bins, unknown = locations_given(bins, counts, locations)
+            models = models_given_locations(models, bins, unknown)
         models = replace(models, change_points=with_masses_at_ends(models.change_points, counts))
-        return replace(self, counts=counts, columns=columns, models=models)
+        return replace(self, counts=counts, bins=bins, models=models)
 
-    # ---- reading
+    # ---- updates
 
     def prior(self, log_densities: FloatArray | None = None) -> Posterior:
         """Return the posterior before any outcome is measured.
@@ -133,12 +133,12 @@ class Filter:
             linear: the sums as an observation of the state, if it has been computed already.
         """
         linear = self.linearised(self.active(posterior), stage) if linear is None else linear
-        state = updated_state(posterior.state, linear, stage.B, stage.noise_multiplier, stage.z)
+        state = updated_state(posterior.state, linear, stage.B, stage.s, stage.z)
         posterior = posterior._replace(state=state, stage_sizes=(*posterior.stage_sizes, len(stage.B)))
         posterior = self._reweighted(posterior)
         if not self.is_binary:
             return posterior
-        share, zero = self.counts.nonnegative / self.counts.nonnegative.sum(), np.zeros(len(self.columns.nodes))
+        share, zero = self.counts.nonnegative / self.counts.nonnegative.sum(), np.zeros(len(self.bins.nodes))
         for _ in range(ROUNDS):  # the residual variance and the weights of the models each follow from the other
             square = self.mean_square(posterior, zero) @ share - self._noise_variance(posterior)
             posterior = self._reweighted(posterior._replace(log_densities=of_binary(self.half_range, float(square))))
@@ -155,8 +155,8 @@ class Filter:
     def with_squares_of_last(self, posterior: Posterior, stages: Sequence[StageMeasurement]) -> Posterior:
         """Return the posterior after the squared residuals of the last of all stages so far, if these were measured.
 
-        When squares identify outliers for the first time, all stages are read again with the larger clipping bias that
-        outliers imply.
+        When squares identify outliers for the first time, the sums of all stages are processed again with the larger
+        clipping bias that outliers imply.
         """
         before, posterior = posterior.log_densities, self.with_squares(posterior, stages[-1].squares)
         found = posterior.log_densities
@@ -167,7 +167,7 @@ class Filter:
             again = self.after(again, stage)
         return again
 
-    def read(self, stages: Sequence[StageMeasurement]) -> Posterior:
+    def given(self, stages: Sequence[StageMeasurement]) -> Posterior:
         """Return the posterior given released stages. This is post-processing and spends no budget."""
         posterior = self.prior()
         for number, stage in enumerate(stages, 1):
@@ -175,11 +175,11 @@ class Filter:
         return posterior
 
     def active(self, posterior: Posterior) -> Posterior:
-        """Return the posterior of the models that are still read: those whose noise variance the squares allow.
+        """Return the posterior without the models whose noise variance the squares have ruled out.
 
-        At least one model remains. No kernel is ruled out, because the probability of a noise variance is divided among
-        its kernels by the evidence (``residuals.model_weights``), which may favour kernels later that it disfavours
-        early: leaving out those below a probability of 1e-6 increased errors on planes by up to a factor of two.
+        At least one model remains. A noise variance is ruled out with all its kernels, and never a single kernel: the
+        evidence may favour a kernel later that it disfavours early. When kernels with a probability below 1e-6 were
+        left out, errors on planes increased by up to a factor of two.
         """
         candidates = posterior.state.index
         noises, of_noise = np.unique(self.models.noise_variance[candidates], return_inverse=True)
@@ -199,9 +199,9 @@ class Filter:
         ``moments`` are those of f - g under these models, if they have been computed already. See ``update.linearise``.
         """
         noise, residuals = posterior.state.noise_variance, self.residuals(posterior)
-        # A normal distribution with the variance of outliers would expect many residuals beyond a narrow interval. If
-        # the squares imply a smaller sigma than any model has, the models would expect narrow intervals to reduce the
-        # mean of clipped outcomes although they clip nothing, and the curve would be confidently wrong by this amount.
+        # In two cases the noise variances of the models would be too large here. A normal distribution whose variance
+        # includes outliers expects many residuals beyond a narrow interval. And if the squares imply a smaller sigma
+        # than any model has, the models expect clipping where nothing is clipped, which shifts the curve.
         if residuals.outliers.any() or 0 < residuals.variance < self.models.noise_variance.min():
             noise = np.full_like(noise, residuals.core)
         return linearise(self.counts, posterior.state, query, self.half_range, residuals, moments, noise)
@@ -212,27 +212,26 @@ class Filter:
     def _reweighted(self, posterior: Posterior) -> Posterior:
         """Return the posterior with the probabilities of the models, which follow from squares and evidence.
 
-        Models that are no longer read have probability 0. If that would leave no model, those still read are equally
-        likely.
+        Models that are not active have probability 0. If all active ones have probability 0, they are equally likely.
         """
-        evidence, read = posterior.state.log_evidence, posterior.state.read
+        evidence, active = posterior.state.log_evidence, posterior.state.active
         weights = model_weights(self.noise_shares, posterior.log_densities, evidence)
-        if not read.all():
-            weights = weights * read
+        if not active.all():
+            weights = weights * active
             total = float(weights.sum())
-            weights = weights / total if total > 0 else read / read.sum()
+            weights = weights / total if total > 0 else active / active.sum()
         return posterior._replace(weights=weights)
 
     # ---- the curve
 
     def mean_square(self, posterior: Posterior, g: FloatArray) -> FloatArray:
-        """Return E (y - g)^2 over the records of each column (M,), for g given at the nodes (F,)."""
-        state, centre = posterior.state, self.columns.averages(g)
-        variance = state.variance_over_cells + state.noise_variance[:, None]
-        return np.asarray(posterior.weights[state.index] @ (variance + (state.mean_over_cells - centre) ** 2))
+        """Return E (y - g)^2 over the records of each bin (M,), for g given at the nodes (F,)."""
+        state, centre = posterior.state, self.bins.averages(g)
+        variance = state.variance_over_bins + state.noise_variance[:, None]
+        return np.asarray(posterior.weights[state.index] @ (variance + (state.mean_over_bins - centre) ** 2))
 
     def curve_mse(self, posterior: Posterior, g: FloatArray) -> FloatArray:
-        """Return E (f - g)^2 over the records of each column (M,), for g given at the nodes (F,)."""
+        """Return E (f - g)^2 over the records of each bin (M,), for g given at the nodes (F,)."""
         return np.maximum(self.mean_square(posterior, g) - self._noise_variance(posterior), 0.0)
 
     def curve(self, posterior: Posterior) -> FloatArray:
@@ -243,7 +242,7 @@ class Filter:
 
 def filter_of(
     models: Sequence[Model],
-    columns: Columns,
+    bins: Bins,
     n: int,
     half_range: float,
     *,
@@ -252,9 +251,9 @@ def filter_of(
     is_binary: bool = False,
     change_points: bool = True,
 ) -> Filter:
-    """Return the filter for a mixture of models on public columns.
+    """Return the filter for a mixture of models on public bins.
 
-    Its counts are equal until ``with_counts`` sets them.
+    All bins have the same number of records until ``with_counts`` sets the counts.
 
     Args:
         n: number of records, or of people if each counts once.
@@ -262,11 +261,11 @@ def filter_of(
         clip: half-width of the narrowest clipping interval over the predictive standard deviation.
         gap: relative gap at which the solver of strategies stops.
     """
-    shapes = change_points_of(columns, TUNING.curve_variance * half_range**2) if change_points else None
-    even = known_counts(np.full(columns.size, n / columns.size))
+    shapes = change_points_of(bins, TUNING.curve_variance * half_range**2) if change_points else None
+    even = known_counts(np.full(bins.size, n / bins.size))
     filtered = Filter(
-        columns=columns,
-        models=model_set(models, columns, change_points=shapes),
+        bins=bins,
+        models=model_set(models, bins, change_points=shapes),
         n=n,
         half_range=half_range,
         clip=clip,
@@ -276,5 +275,5 @@ def filter_of(
     )
     if is_binary:
         return filtered
-    of_distances = model_set(with_phases(dispersion_models(columns.box), columns.periods), columns)
+    of_distances = model_set(with_phases(dispersion_models(bins.box), bins.periods), bins)
     return replace(filtered, of_distances=replace(filtered, models=of_distances, half_range=1.0))

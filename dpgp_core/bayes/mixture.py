@@ -1,13 +1,13 @@
 """Predictions of a mixture of Gaussian processes: mean, intervals and samples of the curve, and outcomes about it.
 
 The residual of an outcome is sigma(x) times a standardised variable with mean 0 and variance 1. This variable is normal
-or, if a release has counted the outcomes above the curve, a shifted gamma variable with the skewness that the count
-implies, mirrored if it is negative. A gamma variable with skewness c has the shape k = 4 / c^2 and lies above its mean
-with probability Q(k, k), which is 0.5 for c = 0, 0.406 for gamma(2) and 0.368 for an exponential variable. The
-posterior of c given the count is computed on a grid.
+or, if the number of outcomes above the curve was measured, a shifted gamma variable with the skewness that this number
+implies, mirrored if the skewness is negative. A gamma variable with skewness gamma has the shape 4 / gamma^2. For the
+shape a it lies above its mean with probability Q(a, a) (``gammaincc``), which is 0.5 for gamma = 0, 0.406 for a = 2 and
+0.368 for an exponential variable. The posterior of gamma is computed on a grid.
 
 The curve's posterior is normal, and third cumulants add. The sum of curve and residual has the variance v + sigma^2 and
-the skewness c (sigma^2 / (v + sigma^2))^(3/2), and is treated as a gamma variable with these.
+the skewness gamma (sigma^2 / (v + sigma^2))^(3/2), and is treated as a gamma variable with these.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Mixture:
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
         """Return quantiles of the mixture (D, P), by bisection between the smallest and largest quantile of its models.
 
-        For outcomes with a known skewness they are mean + sqrt(variance of f + sigma^2) q, with q the quantile of the
+        For outcomes with a known skewness they are mean + sqrt(variance of f + sigma^2) times the quantile of the
         standardised sum of curve and residual.
 
         Args:
@@ -309,12 +309,12 @@ class MixtureUncertainty:
 def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatArray:
     """Return the log density of the skewness on a grid (D, 25), given the noisy number of outcomes above the curve.
 
-    The number is z = sum_j (1{y_j > g_j} - 1/2) + noise. If the released curve g differs from the curve by a share of
-    the residual standard deviation, outcomes between the two are counted on the wrong side (``TUNING.moved``).
+    The number is z = sum_j (1{y_j > g_j} - 1/2) + s w. The outcomes between the released curve g and the true curve are
+    counted on the wrong side; their share is proportional to the error of g (``TUNING.moved``).
 
     Args:
         z: released numbers (D,).
-        s: standard deviation of the noise.
+        s: noise multiplier.
         n: number of records.
         unsure: ratio of the mean posterior variance of the curve to the residual variance (D,).
     """

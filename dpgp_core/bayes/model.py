@@ -76,7 +76,7 @@ def with_noises(
 
 
 def dispersion_models(box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
-    """Return the models of the local dispersion, which is inferred as 2 (a / A - usual), see ``dispersion``."""
+    """Return the models of the local dispersion, which is inferred as 2 (a / theta - usual), see ``dispersion``."""
     return auto_models(
         box, 1.0, TUNING.dispersion_noise_sds, variance=TUNING.dispersion_variance, shared=TUNING.dispersion_shared
     )
@@ -289,13 +289,13 @@ def family_of(kernel: Kernel) -> object:
 def visible_width(models: Sequence[Model], variances: FloatArray, weights: FloatArray) -> float | None:
     """Return the width of the narrowest bumps that a release can show, over the side of the box.
 
-    A bump of the EQ kernel is about two lengthscales wide. A lengthscale can be shown if the median over places of the
+    A bump of the EQ kernel is about two lengthscales wide. A lengthscale can be shown if the median over points of the
     posterior variance of its model is less than half the prior variance of the deviation from the mean level. The
     result is None if no lengthscale can be shown.
 
     Args:
         models: the M models of the mixture, of which those of ``TUNING.curves`` with the EQ kernel are used.
-        variances: posterior variance of the curve under each model at P places (M, P), in squared model units.
+        variances: posterior variance of the curve under each model at P points (M, P), in squared model units.
         weights: probabilities of the models (M,), from which the expected noise variance follows.
     """
     by_curve: dict[Stationary, list[int]] = {}

@@ -1,4 +1,4 @@
-"""What the posterior of a filter says about the curve at test inputs. All of it is post-processing."""
+"""Predictions of the curve at test inputs from the posterior of a filter. Everything here is post-processing."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .residuals import has_outliers
 from .update import updated_state
 
 _SEEN = 1.96  # number of standard deviations of the noise above which outliers are noticed
-_EXACT = 1e-3  # noise with which an exact answer is read, over that of the released one
+_EXACT = 1e-3  # standard deviation of the noise of an answer that is treated as exact, over that of the released one
 
 
 def predict(filtered: Filter, posterior: Posterior, X_test: FloatArray) -> Mixture:
     """Return the predictions of the models at test inputs X_test (P, D).
 
     The variance under a model is k(x, x) - |rows phi(x)|^2, plus the variance that is due to the heights and locations
-    of change points. A model that is no longer read has weight 0 and keeps its prior prediction.
+    of change points. A model that is not active has weight 0 and keeps its prior prediction.
     """
     models, state = filtered.models, posterior.state
     shapes, unsure = models.change_points.at(X_test), models.change_points.step_variance_at(X_test)
@@ -55,10 +55,10 @@ def noise_variance(
 ) -> FloatArray:
     """Return an upper bound of the posterior variance of f at X_test (P,) that is due to privacy noise.
 
-    Let z be the released answers of all stages, and y the exact answers to the same queries. By the law of total
-    variance, Var(f | z) = E[Var(f | y) | z] + Var(E[f | y] | z). The last term is the variance that is due to noise.
-    Under each model, Var(f | y) follows from the queries, and the weights given z are the expected weights given y. The
-    first term is therefore at least sum_m w_m Var(f | y, m), and the difference of Var(f | z) and this sum is returned.
+    Let z be the released answers of all stages, and a the exact answers to the same queries. By the law of total
+    variance, Var(f | z) = E[Var(f | a) | z] + Var(E[f | a] | z). The last term is the variance that is due to noise.
+    Under each model m, Var(f | a, m) follows from the queries alone, and the weights given z are the expected weights
+    given a. The first term is therefore at least sum_m w_m Var(f | a, m), and Var(f | z) minus this sum is returned.
     """
     before = filtered.prior(posterior.log_densities)
     exact = before.state.only(posterior.state.index)
@@ -66,7 +66,7 @@ def noise_variance(
     for stage in stages:
         linear = filtered.linearised(before, stage)
         expected_z = linear.mean.mean(axis=0) @ stage.B.T
-        exact = updated_state(exact, linear, stage.B, _EXACT * stage.noise_multiplier, expected_z)
+        exact = updated_state(exact, linear, stage.B, _EXACT * stage.s, expected_z)
         before = filtered.after(before, stage, linear)
     known = predict(filtered, posterior._replace(state=exact), X_test)
     total = predict(filtered, posterior, X_test)
@@ -79,7 +79,7 @@ def joint_covariances(
     """Return Q = rows phi(X_test) (R, P) under each model, and the covariance (P, P) that change points add to f.
 
     The posterior covariance of f at the test inputs is K_** - Q^T Q plus the latter, which is () if curves have no
-    change points. Under models that are no longer read, Q is (0, P) and change points add nothing.
+    change points. Under models that are not active, Q is (0, P) and change points add nothing.
     """
     models, state, P = filtered.models, posterior.state, len(X_test)
     shared, shapes = [np.zeros((0, P))] * len(models), models.change_points.at(X_test)
@@ -104,12 +104,12 @@ def unseen_outliers(filtered: Filter, posterior: Posterior, stages: Sequence[Sta
     """
     clipped, information, h = False, 0.0, filtered.half_range
     for stage in stages:
-        middle = filtered.columns.averages(stage.g)
+        middle = filtered.bins.averages(stage.g)
         low, high = stage.low + middle, stage.high + middle
         clips = np.isfinite(ends_of(low, high, middle, h, clips=not filtered.is_binary).half_width)
         clipped |= bool(clips.any())
         far = np.where(clips, 0.0, 2 * h * filtered.counts.nonnegative / (high - low))
-        information += float(((stage.B @ far) ** 2).sum()) / stage.noise_multiplier**2
+        information += float(((stage.B @ far) ** 2).sum()) / stage.s**2
     if not clipped or has_outliers(posterior.log_densities):
         return 0.0
     return min(_SEEN / math.sqrt(information), 1.0) if information else 1.0

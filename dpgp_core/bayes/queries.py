@@ -1,7 +1,8 @@
 """Public queries of Bayes cloaking and their noisy answers, in model units.
 
-M is the number of columns of a strategy, which are cells or clusters, and F the number of nodes at which public
-functions are stored, see ``cells``. The answer of a query is NaN or empty until the query has been measured.
+Records are divided into M bins, which are cells or clusters. Public functions, such as the curve g that is subtracted
+from outcomes, are stored at F nodes (``cells``). Every query has sensitivity 1, so that its noise multiplier s is also
+the standard deviation of its noise. The answer z of a query is NaN or empty until the query has been measured.
 """
 
 from __future__ import annotations
@@ -12,18 +13,18 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..measurement.measurement import CellCounts
-from .counts import Counts, Positions
+from .counts import Locations, RecordCounts
 
 NOTHING: FloatArray = np.zeros(0)
 
 
 class Squares(NamedTuple):
-    """Clipped squared residuals: the sum of min((y - g)^2, high) / high - 1/2 over all records.
+    """Clipped squared residuals: the sum of min((y - g)^2, theta^2) / theta^2 - 1/2 over all records.
 
     Attributes:
         g: public curve at the nodes (F,), in model units.
-        high: squared clipping threshold A_c^2 of the residuals of each column (M,), in squared model units.
-        s: standard deviation of the noise.
+        high: squared clipping threshold theta^2 of each bin (M,), in squared model units.
+        s: noise multiplier.
         z: the noisy sum.
     """
 
@@ -34,25 +35,26 @@ class Squares(NamedTuple):
 
 
 class StageMeasurement(NamedTuple):
-    """One stage: noisy sums z = B x + s w of clipped residuals.
+    """One stage: noisy sums z = B q + s w of clipped residuals, with standard normal w.
 
-    Entry c of x adds up the location of each residual y - g of column c in the clipping interval, from -1/2 to 1/2.
+    Entry c of q is the sum of (clip(y - g, low_c, high_c) - o_c) / u_c over the records of bin c, where o_c and u_c are
+    the middle and the width of the clipping interval.
 
     Attributes:
         B: strategy (r, M).
-        low, high: clipping interval of the residuals in each column (M,), in model units.
-        noise_multiplier: standard deviation s of the noise on each entry of z.
+        low, high: clipping interval of the residuals in each bin (M,), in model units.
+        s: noise multiplier.
         g: public function that is subtracted from outcomes, at the nodes (F,), in model units.
         z: noisy sums (r,).
         squares: clipped squared residuals about g, if they were measured.
-        width: half-width of the intervals over the predictive standard deviation; None for a release read from a file.
+        width: half-width of the intervals in predictive standard deviations; None for a release read from a file.
         clips: whether a residual may lie outside its interval.
     """
 
     B: FloatArray
     low: FloatArray
     high: FloatArray
-    noise_multiplier: float
+    s: float
     g: FloatArray
     z: FloatArray = NOTHING
     squares: Squares | None = None
@@ -61,16 +63,18 @@ class StageMeasurement(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """Clipped absolute residuals ("distances" from the curve): sums of min(|y - g|, A) / A - 1/2.
+    """Clipped absolute residuals ("distances" from the curve): noisy sums z = B q + s w.
+
+    Entry c of q is the sum of min(|y - g|, theta) / theta - 1/2 over the records of bin c.
 
     Attributes:
         B: strategy (r, M).
-        threshold: clipping threshold A, in model units.
+        threshold: clipping threshold theta, the same in all bins, in model units.
         sd: residual standard deviation that the stages imply, in model units.
-        s: standard deviation of the noise on each entry of z.
+        s: noise multiplier.
         z: noisy sums (r,).
-        above: (s, z) for the number of outcomes above the curve: the standard deviation of the noise, and the noisy
-            number; None if it is not measured.
+        above: noise multiplier s and noisy answer z of the number of outcomes above the curve; None if that is not
+            measured.
     """
 
     B: FloatArray
@@ -87,13 +91,13 @@ class Measured(NamedTuple):
     Attributes:
         stages: the stages in the order in which they were measured.
         distances: absolute residuals about the curve that the stages determine, if they were measured.
-        counts: how the numbers of records in cells were measured, or these numbers if they are public.
+        counts: the measurement of the numbers of records in the bins, or these numbers if they are public.
         z: noisy numbers of records (M,); empty if they are public.
-        positions: locations of the records within cells, if they were measured.
+        locations: locations of the records within cells, if they were measured.
     """
 
     stages: tuple[StageMeasurement, ...]
     distances: Distances | None = None
-    counts: CellCounts | Counts | None = None
+    counts: CellCounts | RecordCounts | None = None
     z: FloatArray = NOTHING
-    positions: Positions | None = None
+    locations: Locations | None = None

@@ -1,14 +1,16 @@
 """Residual variance of the outcomes about the curve, and the probabilities of the models that follow from it.
 
 "Residual variance and outliers" and "Weights of the models" in docs/bayes_cloaking.md have the formulas. Only the
-clipped squared residuals ("squares") determine the residual variance, on a grid of cases, and given it the evidence
-determines how likely each kernel is.
+clipped squared residuals ("squares") determine the residual variance sigma^2, on a grid of *cases*. Given sigma^2, the
+evidence of the sums determines how likely each kernel is. theta is the clipping threshold of the squares, p the share
+of outliers and d their distance from the curve.
 
-Cases with outliers are needed because, for example, most people may pay nothing and one in twenty a great deal. Squares
-that are clipped at A would then imply a smaller variance the smaller A is, the next A would be smaller still, and in
-the end a mean of 31 would be published as 17, with unjustified certainty. If the number of outliers is smaller than the
-noise, the squares cannot exclude them anywhere within the bounds. If such outliers were always assumed, all intervals
-would be as wide as the bounds; they are assumed only if the squares make them more likely, see ``has_outliers``.
+Cases with outliers are needed because, for example, most people may pay nothing and one in twenty a great deal. Without
+such cases, the variance that clipped squares imply would shrink with the threshold theta, the next stage would choose a
+smaller theta, and in the end a mean of 31 would be published as 17, with unjustified certainty. On the other hand, few
+outliers are hidden by the noise, so that the squares can never exclude them. If they were always assumed, all intervals
+would be as wide as the bounds. Outliers are therefore assumed only if the squares make them more likely
+(``has_outliers``).
 """
 
 from __future__ import annotations
@@ -26,13 +28,13 @@ from ..gp.grid import IndexArray
 from .tuning import TUNING
 
 ROUNDS = 4  # iterations for yes/no outcomes, whose residual variance follows from the curve and determines the models
-# standard deviations of the grid, over half the range, which none can exceed; each is 1.16 times the previous one
+# standard deviations of the grid, over half the range, which is their upper limit; each is 1.16 times the previous one
 _POINTS, _LEAST, _MOST = 47, 10 ** (-2 * 46 / 31), 1.0
 _SDS: FloatArray = np.geomspace(_LEAST, _MOST, _POINTS)
-_EVERY = 2  # the core of cases with outliers has every second of these standard deviations
+_EVERY = 2  # cases with outliers use every second of these standard deviations
 OUTLIERS: FloatArray = np.array(list(product(TUNING.outlier_shares, TUNING.outlier_distances)))
-"""Share p and distance d, over half the range, of the outliers that are distinguished (K, 2)."""
-_THRESHOLDS: FloatArray = np.geomspace(2.0, 2e-3, 24)  # thresholds A that are compared, over half the range
+"""Pairs of a share p and a distance d over half the range, one for each kind of outliers (K, 2)."""
+_THRESHOLDS: FloatArray = np.geomspace(2.0, 2e-3, 24)  # thresholds theta that are compared, over half the range
 
 
 class Cases(NamedTuple):
@@ -52,7 +54,11 @@ class Cases(NamedTuple):
 
 
 def _cases() -> Cases:
-    """Return the cases. The core is log-normal with median ``TUNING.usual_sd``, and all outliers are equally likely."""
+    """Return the cases.
+
+    The prior of the standard deviation of the core is log-normal with median ``TUNING.usual_sd``. All rows of
+    ``OUTLIERS`` are equally likely.
+    """
     pairs = np.array(
         [
             *((i, -1) for i in range(_POINTS)),
@@ -102,7 +108,7 @@ def variances_of(half_range: float) -> FloatArray:
 def has_outliers(log_densities: FloatArray) -> bool:
     """Whether the squares identify outliers, given the log densities of the cases (S,).
 
-    They do if the log Bayes factor of outliers exceeds ``TUNING.outlier_gain``.
+    They do if the log Bayes factor of outliers against no outliers exceeds ``TUNING.outlier_gain``.
     """
     none, outliers = (np.logaddexp.reduce(part) for part in np.split(log_densities, [_POINTS]))
     return bool(outliers - none > TUNING.outlier_gain)
@@ -129,14 +135,15 @@ def expected(log_densities: FloatArray, half_range: float) -> ResidualVariance:
 def threshold_of_excess(
     log_densities: FloatArray, curve_mse: FloatArray, people: FloatArray, s: float, half_range: float
 ) -> float:
-    """Return the clipping threshold A of squares that determine the mean excess T = p d of outliers, in model units.
+    """Return the threshold theta, in model units, whose squares best determine the mean excess p d of outliers.
 
-    Outliers are as likely as the squares so far make them, whether or not they are assumed.
+    "Which threshold" in docs/bayes_cloaking.md has the criterion. Here outliers have the probability that the squares
+    so far imply, even if ``has_outliers`` does not assume them.
 
     Args:
         log_densities: log densities of the cases (S,).
-        curve_mse: E (f - g)^2 in each column (M,), in squared model units.
-        people: numbers of records in the columns (M,).
+        curve_mse: E (f - g)^2 in each bin (M,), in squared model units.
+        people: numbers of records in the bins (M,).
         s: standard deviation of the noise on the sum of squares.
         half_range: half the range of the outcomes, in model units.
     """
@@ -163,9 +170,9 @@ def log_density(
 
     Args:
         half_range: half the range of the outcomes, in model units.
-        curve_mse: E (f - g)^2 in each column (M,), in squared model units.
-        threshold: A of each column (M,).
-        people: numbers of records in the columns (M,).
+        curve_mse: E (f - g)^2 in each bin (M,), in squared model units.
+        threshold: theta of each bin (M,).
+        people: numbers of records in the bins (M,).
         s: standard deviation of the noise on z.
         z: released sum of squares.
     """
@@ -177,11 +184,11 @@ def log_density(
 def _sum_of_squares(
     half_range: float, curve_mse: FloatArray, threshold: FloatArray, people: FloatArray, s: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mean and variance of sum_j min(r_j^2, A^2) / A^2 for two shapes of the core and every case (2, S).
+    """Return mean and variance of sum_j min(r_j^2, theta^2) / theta^2 for two shapes of the core and all cases (2, S).
 
-    The core is normal or consists of two groups, which are as likely: if two groups are far apart and A is small, the
-    variance would be underestimated as that of normal outcomes. The uncertainty of E (f - g)^2 is about as large as its
-    value. Arguments are those of ``log_density``.
+    The core is normal, or it consists of two groups of records that are far apart. For two groups and a small theta, a
+    normal core would underestimate the variance. The standard deviation of E (f - g)^2 is taken to be its value.
+    Arguments are those of ``log_density``.
     """
     a = threshold / np.sqrt((_SDS[:, None] * half_range) ** 2 + curve_mse)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)

@@ -20,7 +20,7 @@ from ..accounting.losses import GaussianLoss
 from ..checks import check_positive
 from ..kernels import Stationary
 from ..levels import level_columns, number_sides
-from ..measurement.statistics import CellStatistics, Reading
+from ..measurement.statistics import CellStatistics, OutcomeModel
 from ..seasons import Periods, check_periods
 from ..table import Dataset, Kind
 from .budget import BudgetSplit, split_budget
@@ -47,22 +47,22 @@ BEYOND_PRIVATE_INPUTS = (
 )
 
 
-def noise_sds_for(reading: Reading, x_box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
+def noise_sds_for(outcome_model: OutcomeModel, x_box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
     """Return the noise standard deviations of the mixture, over half the range; there are fewer with groups.
 
     Args:
-        reading: "yes/no" or "any outcomes".
+        outcome_model: "yes/no" or "any outcomes".
         x_box: declared (low, high) of each input, or its categories.
     """
     if level_columns(x_box):
-        return TUNING.yes_no_sds_of_groups if reading == "yes/no" else TUNING.noise_sds_of_groups
-    if reading == "yes/no":
+        return TUNING.yes_no_sds_of_groups if outcome_model == "yes/no" else TUNING.noise_sds_of_groups
+    if outcome_model == "yes/no":
         return TUNING.yes_no_sds
     return TUNING.noise_sds_of_three if len(number_sides(x_box)) >= 3 else TUNING.noise_sds
 
 
-def reading_for(kind: Kind) -> Reading:
-    """Return how the filter reads a release of outcomes of this kind."""
+def outcome_model_for(kind: Kind) -> OutcomeModel:
+    """Return the model of outcomes of this kind."""
     return "yes/no" if kind == "yes/no" else "any outcomes"
 
 
@@ -196,7 +196,7 @@ class BayesSettings:
         self,
         x_box: Sequence[tuple[float, float]],
         half_range: float,
-        reading: Reading = "any outcomes",
+        outcome_model: OutcomeModel = "any outcomes",
         people: float = 0.0,
     ) -> tuple[Model, ...]:
         """Return the models of the mixture, in model units.
@@ -204,10 +204,10 @@ class BayesSettings:
         Args:
             x_box: declared (low, high) of each input, or its categories.
             half_range: half the range of the outcomes, in model units.
-            reading: "yes/no" or "any outcomes".
+            outcome_model: "yes/no" or "any outcomes".
             people: number of records, or of people if each counts once, see ``model.rough_share``.
         """
-        noises = noise_sds_for(reading, x_box)
+        noises = noise_sds_for(outcome_model, x_box)
         rough = rough_share(people, self.noise_multiplier)
         plain = models_of(self.kernels or (), self.noise_variances, x_box, half_range, noises, rough)
         return with_periodic_models(plain, x_box, half_range, self.checked_periods, noises, rough)
@@ -216,4 +216,4 @@ class BayesSettings:
         """Return the models, in model units, with which a release of this mechanism was read when it was made."""
         low, high = statistics.bounds
         half_range = (high - low) / statistics.y_scale / 2
-        return self.models(statistics.x_box, half_range, statistics.reading, statistics.n)
+        return self.models(statistics.x_box, half_range, statistics.outcome_model, statistics.n)

@@ -29,7 +29,7 @@ from ..strategies.strategy import Strategy
 from .filter import Filter, Posterior
 from .queries import NOTHING, Squares, StageMeasurement
 from .residuals import core_is_known, threshold_of_excess
-from .state import KAPPA, ModelSet
+from .state import SHARED_CLIPPING_NOISE, ModelSet
 from .tuning import TUNING
 from .update import CurveMoments, LinearSums, curve_moments
 
@@ -56,18 +56,18 @@ def next_stage(
         query, likeliest, start, moments = _of_least_risk(filtered, posterior, s)
     linear = filtered.linearised(posterior, query, moments)
     B = plan_stage(filtered, likeliest, linear, s, start).B if B is None else B
-    return query._replace(B=B, noise_multiplier=s), linear
+    return query._replace(B=B, s=s), linear
 
 
 def intervals(filtered: Filter, posterior: Posterior, *clips: float) -> list[StageMeasurement]:
     """Return queries about the expected curve g, one for each relative half-width in ``clips``.
 
-    The clipping interval of a column is [-c, c] with c = clip sqrt(E (y - g)^2), restricted to values that a residual
-    can have. The queries have no strategy yet. Before any stage g is 0.
+    The clipping interval of a bin is [-c, c] with c = clip sqrt(E (y - g)^2), restricted to values that a residual
+    can have. The queries have no strategy yet. Before the first stage, g is 0.
     """
     g, h = filtered.curve(posterior), filtered.half_range
     # a polynomial may exceed the range next to a node at which the curve was clipped, and a mean may by rounding
-    least, most = (np.clip(end, -h, h) for end in filtered.columns.extremes(g))
+    least, most = (np.clip(end, -h, h) for end in filtered.bins.extremes(g))
     sd, queries = np.sqrt(filtered.mean_square(posterior, g)), []
     for clip in clips:
         c = np.maximum(clip * sd, 2 * TUNING.narrowest * h)
@@ -87,8 +87,8 @@ def next_squares(filtered: Filter, posterior: Posterior, g: FloatArray, s: float
     h = filtered.half_range
     if excess and core_is_known(posterior.log_densities):
         mse, people = filtered.curve_mse(posterior, g), filtered.counts.mean
-        A = threshold_of_excess(posterior.log_densities, mse, people, s, h)
-        return Squares(g, np.full(filtered.columns.size, A**2), s)
+        theta = threshold_of_excess(posterior.log_densities, mse, people, s, h)
+        return Squares(g, np.full(filtered.bins.size, theta**2), s)
     return Squares(g, np.minimum(TUNING.threshold**2 * filtered.mean_square(posterior, g), (2 * h) ** 2), s)
 
 
@@ -111,7 +111,7 @@ def _of_least_risk(
     try:
         models = [mixture_risk(filtered, few, filtered.linearised(few, query, of_few), shares) for query in queries]
     except _NUMERICAL:
-        return queries[0], few, identity_strategy(filtered.columns.size).B, moments
+        return queries[0], few, identity_strategy(filtered.bins.size).B, moments
     rough = best_strategy(models[0], s, TUNING.rough_gap, TUNING.rough_steps).B
     return queries[choose_width(models, rough, s)], few, rough, moments
 
@@ -137,24 +137,24 @@ def choose_width(models: Sequence[RiskModel], B: FloatArray, s: float) -> int:
 def plan_stage(
     filtered: Filter, posterior: Posterior, linear: LinearSums, s: float, start: FloatArray | None = None
 ) -> Strategy:
-    """Return the strategy B (r, M) that minimises the risk of f over the columns, weighted by their records.
+    """Return the strategy B (r, M) that minimises the risk of f over the bins, weighted by their records.
 
     Args:
-        linear: the sums of the stage under the models that are still read.
+        linear: the sums of the stage under the active models.
         start: a strategy (r, M) from which the solver starts; None for its own.
     """
     index, shares = representative_models(filtered.models, posterior.weights, linear.index)
     try:
         model = mixture_risk(filtered, posterior, linear.only(index), shares)
     except _NUMERICAL:
-        return identity_strategy(filtered.columns.size)
+        return identity_strategy(filtered.bins.size)
     return quantised(best_strategy(model, s, filtered.gap, TUNING.steps, start))
 
 
 def best_strategy(model: RiskModel, s: float, gap: float, steps: int, start: FloatArray | None = None) -> Strategy:
     """Return the strategy that minimises the risk, or the identity if the best one cannot be computed.
 
-    The stage has been paid for, and a failure could depend on private values, so that no error may be raised. With very
+    The budget has been charged, and a failure could depend on private values, so that no error may be raised. With very
     many records and a wide prior, B = I is nearly optimal and the solver converges slowly. If no start is given and the
     first steps of the solver do not improve on B = I, then B = I is returned.
 
@@ -177,22 +177,22 @@ def best_strategy(model: RiskModel, s: float, gap: float, steps: int, start: Flo
         return alone
 
 
-def identity_strategy(columns: int) -> Strategy:
-    """Return the strategy B = I, which measures every column by itself. It is always valid."""
-    return Strategy(B=np.eye(columns), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
+def identity_strategy(bins: int) -> Strategy:
+    """Return the strategy B = I (M, M), which measures every bin by itself. It is always valid."""
+    return Strategy(B=np.eye(bins), risk=math.inf, bound=0.0, gap=math.inf, iterations=0)
 
 
 def quantised(strategy: Strategy) -> Strategy:
-    """Return the strategy as it will be measured: entries of B are multiples of 2^-20, and its columns are checked."""
+    """Return the strategy as it will be measured: entries of B are multiples of 2^-20, and its bins are checked."""
     return replace(strategy, B=strategy_integers(strategy.B) / GRID)
 
 
 def representative_models(models: ModelSet, weights: FloatArray, among: IndexArray) -> tuple[IndexArray, FloatArray]:
     """Choose the models for which a strategy is planned: one of each family of kernels that is likely enough.
 
-    A family is represented by the likeliest of its models with the largest amplitude, because too little would be
-    measured of a curve that is assumed to be too flat. Families that are ``always_planned_for`` are kept until the
-    released numbers rule them out.
+    A family is represented by the likeliest of its models with the largest amplitude. A strategy that is planned for a
+    smaller amplitude would measure too little if the curve varies more. Families that are ``always_planned_for`` are
+    kept until the released numbers rule them out.
 
     Args:
         weights: probabilities of all models (m,).
@@ -217,14 +217,14 @@ def representative_models(models: ModelSet, weights: FloatArray, among: IndexArr
 
 
 class Moments(NamedTuple):
-    """Posterior moments of the sums x and of the means of f over M columns.
+    """Posterior moments of the sums q and of the means of f over M bins.
 
     The arrays may have a leading axis of models.
 
     Attributes:
-        K: covariance of x (M, M).
-        own: the part of its diagonal that is independent from column to column (M,).
-        F: covariance of x with f (M, M).
+        K: covariance of q (M, M).
+        own: variances of the terms of q that are independent between bins, a part of the diagonal of K (M,).
+        F: covariance of q with f (M, M).
         variance: variance of f (M,).
     """
 
@@ -250,37 +250,40 @@ def moments_of(filtered: Filter, posterior: Posterior, linear: LinearSums) -> Mo
     """Return the moments of the sums and of the curve under each model of ``linear``.
 
     They are K = T C T^T + rest and F = T C Phi^T, with C = diag(prior) - rows^T rows. As Phi Phi^T is the prior
-    covariance of f over the columns and v_eta the prior variance of eta,
+    covariance of f over the bins and v_eta the prior variance of eta,
     T diag(prior) T^T = diag(unit) Phi Phi^T diag(unit) + diag(gain^2 v_eta) + bias bias^T.
     """
     models, state = filtered.models, posterior.state.only(linear.index)
-    k, M, unit = models.rank, filtered.columns.size, linear.unit[:, :, None]
+    k, M, unit = models.rank, filtered.bins.size, linear.unit[:, :, None]
     on_eta = state.rows[:, :, k : k + M] * linear.gain[:, None]
-    TG = (state.rows_over_cells * linear.unit[:, None] + on_eta).swapaxes(1, 2)
+    TG = (state.rows_over_bins * linear.unit[:, None] + on_eta).swapaxes(1, 2)
     TG += linear.bias @ state.rows[:, :, k + M :].swapaxes(1, 2)
-    prior = models.prior_over_cells[state.label]
+    prior = models.prior_over_bins[state.label]
     K = unit * prior * unit.swapaxes(1, 2) + linear.bias @ linear.bias.T - TG @ TG.swapaxes(1, 2)
     K.reshape(len(K), -1)[:, :: M + 1] += linear.gain**2 * state.prior[:, k : k + M]
-    F = unit * prior - TG @ state.rows_over_cells
+    F = unit * prior - TG @ state.rows_over_bins
     if len(models.change_points.sharp):
         of_state, gain = state.covariance_of_change_points, linear.gain[:, :, None]
         of_sums = unit * of_state[:, :M] + gain * of_state[:, M : 2 * M] + linear.bias @ of_state[:, 2 * M :]
         K += unit.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]
         K += of_sums[..., 2 * M :] @ linear.bias.T
         F += of_sums[..., :M]
-    own = linear.own + linear.gain**2 * (1 + KAPPA) * filtered.counts.nonnegative * state.noise_variance[:, None]
-    return Moments(K + linear.rest, own, F, state.variance_over_cells)
+    own = (
+        linear.own
+        + linear.gain**2 * (1 + SHARED_CLIPPING_NOISE) * filtered.counts.nonnegative * state.noise_variance[:, None]
+    )
+    return Moments(K + linear.rest, own, F, state.variance_over_bins)
 
 
 def risk_model(moments: Moments, counts: FloatArray) -> RiskModel:
-    """Return the risk model of the sums, in which columns are weighted by their shares W of the records.
+    """Return the risk model of the sums, in which bins are weighted by their shares W of the records.
 
     K is factorised as diag(own) + D^(1/2) V diag(values) V^T D^(1/2), where D is the independent noise plus a floor.
-    Eigenvectors V whose value is below ``TUNING.kept_eigenvalue`` are left out, and the targets D^(-1/2) F W^(1/2) are
-    projected onto the span of the others.
+    Eigenvectors V whose eigenvalue is smaller in absolute value than ``TUNING.kept_eigenvalue`` are left out, and the
+    targets D^(-1/2) F W^(1/2) are projected onto the span of the others.
 
     Args:
-        counts: numbers of records in the columns (M,).
+        counts: numbers of records in the bins (M,).
     """
     importance = counts / counts.sum()
     noise = moments.own + TUNING.noise_floor * float(moments.K.diagonal().mean())

@@ -214,7 +214,7 @@ class Tuning:
     # squared mean count [fit: when neighbouring values differed by a factor of ten, counts of log-normal inputs had a
     # misfit of 2.4, which widened intervals by half; with the present values it is 0.9 to 1.2].
     roughness: tuple[float, ...] = (0.0, *(0.001 * 2.0**k for k in range(17)))
-    # Smallest tau with which cells may be empty [inputs: towns, few places].
+    # Smallest tau with which cells may be empty [inputs: towns, few distinct inputs].
     roughness_of_empty: float = 0.25
     # Exponent of the smallest mean count of cells that are not empty: means are n / M times powers of two, from
     # 2^``smallest_full_cell`` [inputs: with one mean for all cells, records of full cells were attributed to empty
@@ -250,7 +250,7 @@ class Tuning:
 
     # ---- residuals.py
 
-    # Clipping threshold A of the squares over the predictive standard deviation [outcomes].
+    # Clipping threshold theta of the squares over the predictive standard deviation [outcomes].
     threshold: float = 3.0
     # Stages, counted from 0, whose squares are planned for the excess of outliers, once the posterior variance of log
     # sigma is below ``known`` [outcomes: outliers; without this condition, bounds a thousand times the residual
@@ -266,7 +266,7 @@ class Tuning:
     outlier_distances: tuple[float, ...] = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)
     outlier_contrast: float = 4.0
     # Outliers at a distance d can only be on the sides of the curve where the bounds leave at least ``outlier_room`` d.
-    # ``outlier_field`` is the relative standard deviation of the excess of outliers from place to place [outcomes].
+    # ``outlier_field`` is the relative standard deviation of the excess of outliers from bin to bin [outcomes].
     outlier_room: float = 0.7
     outlier_field: float = 0.5
     # Log Bayes factor above which outliers are assumed [outcomes: with 4, costs of 3,000 people are covered by 0.3
@@ -286,15 +286,15 @@ class Tuning:
 
     # ---- dispersion.py and mixture.py
 
-    # Clipping threshold A of the distances over the predictive standard deviation, at most h [outcomes].
+    # Clipping threshold theta of the distances over the predictive standard deviation, at most h [outcomes].
     distance_threshold: float = 2.0
-    # Prior variance of 2 E a / A over the box, and the share of it that groups have in common [outcomes, groups].
+    # Prior variance of 2 E a / theta over the box, and the share of it that groups have in common [outcomes, groups].
     dispersion_variance: float = 0.15
     dispersion_shared: tuple[float, ...] = (0.5,)
-    # Standard deviations of a / A about its mean, over 1/2, which is half its range [calculation: 0.6 for normal
+    # Standard deviations of a / theta about its mean, over 1/2, which is half its range [calculation: 0.6 for normal
     # outcomes].
     dispersion_noise_sds: tuple[float, ...] = (0.25, 0.5)
-    # Smallest residual standard deviation, over A. It is positive because outcomes that are counts of few different
+    # Smallest residual standard deviation, over theta. It is positive because outcomes that are counts of few different
     # values may all lie on the curve [outcomes].
     least_dispersion: float = 1e-3
     # Prior standard deviation of the skewness of outcomes [outcomes].
@@ -325,8 +325,8 @@ class Tuning:
     plateau_share: float = 0.02
     plateau_widths: tuple[float, ...] = (1 / 11, 1 / 8, 1 / 6)
     plateau_ramp: float = 1 / 4
-    # ``mass_share`` is the probability that the curve steps at a mass. A column is a mass if its share of all records
-    # is at least ``least_mass``, and at least ``mass_over_mean`` times the mean share of a column; noisy counts must
+    # ``mass_share`` is the probability that the curve steps at a mass. A bin is a mass if its share of all records
+    # is at least ``least_mass``, and at least ``mass_over_mean`` times the mean share of a bin; noisy counts must
     # show this by ``clear_mass`` standard deviations [bayes_ends: with a probability of 0.5, coverage at a public mass
     # and next to it is 0.86 instead of 0.94].
     mass_share: float = 0.7

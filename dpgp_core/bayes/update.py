@@ -1,11 +1,12 @@
 """How a stage updates the state: its sums as a linear observation, and the Kalman update of all models by them.
 
 "Moments of a clipped residual" and "State and update" in docs/bayes_cloaking.md have the formulas. A stage released
-z = B x + s w, where entry c of x is the sum of (clip(r_j, low_c, high_c) - o_c) / u_c over the N_c records of column c.
-Here r_j = y_j - g(x_j), g is public, and o_c and u_c are the middle and the width of the clipping interval. With Phi
-the means of the features over the columns, and k, alpha (``gain``) and extra the moments of one clipped residual,
+z = B q + s w with standard normal w, where entry c of q is the sum of (clip(r_j, low_c, high_c) - o_c) / u_c over the
+N_c records of bin c. Here r_j = y_j - g(x_j) is the residual about the public curve g, and o_c and u_c are the middle
+and the width of the clipping interval. Let Phi be the means of the features over the bins, n^ = E N (``RecordCounts``),
+and mean, alpha (``gain``) and extra the moments of one clipped residual (``gp.clipping``). Then
 
-    x = n^ (k - o) / u + T ((a, eta, b) - E(a, eta, b)) + rest,
+    q = n^ (mean - o) / u + T ((a, eta, b) - E(a, eta, b)) + rest,
     T = [diag(unit) Phi, diag(alpha / u), bias],    unit = alpha n^ / u.
 """
 
@@ -23,10 +24,10 @@ from ..gp.clipping import Clipped, clipped, clipped_mean
 from ..gp.grid import IndexArray
 from ..linalg import column_norms, sturdy_cholesky
 from .clipping import bias_of, ends_of
-from .counts import Counts
+from .counts import RecordCounts
 from .queries import StageMeasurement
 from .residuals import ResidualVariance
-from .state import KAPPA, State
+from .state import SHARED_CLIPPING_NOISE, State
 from .tuning import TUNING
 
 _HERMITE = np.polynomial.hermite_e.hermegauss(15)
@@ -36,13 +37,13 @@ _LOG_TWO_PI = math.log(2 * math.pi)
 
 
 class CurveMoments(NamedTuple):
-    """Posterior moments of f - g over the columns, under A models. They do not depend on the clipping interval.
+    """Posterior moments of f - g over the bins, under A models. They do not depend on the clipping interval.
 
     Attributes:
-        shift: posterior mean of the average of f - g over each column (A, M).
+        shift: posterior mean of the average of f - g over each bin (A, M).
         V: posterior covariance of the averages of f (A, M, M).
         v: its diagonal, kept positive (A, M).
-        within: expected variance of f - g within each column (A, M): over its records if their locations are known, and
+        within: expected variance of f - g within each bin (A, M): over its records if their locations are known, and
             over evenly spread records otherwise.
     """
 
@@ -52,7 +53,7 @@ class CurveMoments(NamedTuple):
     within: FloatArray
 
     def only(self, rows: IndexArray) -> CurveMoments:
-        """Return the moments under the models at the positions ``rows``."""
+        """Return the moments under the models with the indices ``rows``."""
         return CurveMoments(*(each[rows] for each in self))
 
 
@@ -60,19 +61,19 @@ class CurveMoments(NamedTuple):
 class LinearSums:
     """Sums of clipped residuals as a linear observation of the state, under A models.
 
-    x = mean + T ((a, eta, b) - E(a, eta, b)) + rest, with T = [diag(unit) cells, diag(gain), bias].
+    q = mean + T ((a, eta, b) - E(a, eta, b)) + rest, with T = [diag(unit) bin_features, diag(gain), bias].
 
     Attributes:
         index: the models (A,).
-        mean: E x without change points (A, M).
-        unit: derivative of x with respect to the mean of f over the column (A, M).
-        gain: derivative of x with respect to eta (A, M).
-        bias: derivative of x with respect to b (M, q), the same under all models.
+        mean: E q without change points (A, M).
+        unit: derivative of q with respect to the mean of f over the bin (A, M).
+        gain: derivative of q with respect to eta (A, M).
+        bias: derivative of q with respect to b (M, k_b), the same under all models.
         label: kernels of the models (A,).
-        cells: means of the features of each kernel over the columns (K, M, k).
+        bin_features: means of the features of each kernel over the bins (K, M, k).
         rest: covariance of the rest (A, M, M).
-        own: the part of its diagonal that is independent from column to column (A, M).
-        place: the part of ``own`` that is due to one location shared by all records of a column (A, M).
+        own: variances of the terms of the rest that are independent between bins, a part of its diagonal (A, M).
+        shared_location: the part of ``own`` that arises if all records of a bin are at one unknown location (A, M).
     """
 
     index: IndexArray
@@ -81,20 +82,22 @@ class LinearSums:
     gain: FloatArray
     bias: FloatArray
     label: IndexArray
-    cells: FloatArray
+    bin_features: FloatArray
     rest: FloatArray
     own: FloatArray
-    place: FloatArray
+    shared_location: FloatArray
 
     def only(self, index: IndexArray) -> LinearSums:
         """Return the observation restricted to the models ``index``, which are some of its models."""
         rows = np.searchsorted(self.index, index)
-        parts = {name: each[rows] for name, each in vars(self).items() if name not in ("index", "bias", "cells")}
+        parts = {name: each[rows] for name, each in vars(self).items() if name not in ("index", "bias", "bin_features")}
         return replace(self, index=index, **parts)
 
     def weighted(self, B: FloatArray) -> FloatArray:
         """Return B T (A, r, N) for a strategy B (r, M)."""
-        of_f = np.stack([(B * unit) @ self.cells[label] for unit, label in zip(self.unit, self.label, strict=True)])
+        of_f = np.stack(
+            [(B * unit) @ self.bin_features[label] for unit, label in zip(self.unit, self.label, strict=True)]
+        )
         of_bias = np.broadcast_to(B @ self.bias, (len(of_f), len(B), self.bias.shape[1]))
         return np.concatenate([of_f, B * self.gain[:, None], of_bias], axis=2)
 
@@ -106,22 +109,22 @@ class LinearSums:
 
 def curve_moments(state: State, g: FloatArray) -> CurveMoments:
     """Return the posterior moments of f - g, for g given at the nodes (F,)."""
-    models, grid = state.models, state.models.grid
-    shift = state.mean_over_cells - grid.averages(g)
-    smooth, V = state.smooth_covariance, state.covariance_over_cells
+    models, bins = state.models, state.models.bins
+    shift = state.mean_over_bins - bins.averages(g)
+    smooth, V = state.smooth_covariance, state.covariance_over_bins
     v = np.maximum(np.diagonal(V, axis1=1, axis2=2), _TINY * state.noise_variance[:, None])
-    square = state.star_variance + (state.mean_at_star - g[grid.star.ravel()]) ** 2
-    square = square.reshape(len(square), grid.size, -1)
+    square = state.star_variance + (state.mean_at_star - g[bins.star.ravel()]) ** 2
+    square = square.reshape(len(square), bins.size, -1)
     if models.even is None:
         of_mean = np.diagonal(smooth, axis1=1, axis2=2) + shift**2
-        return CurveMoments(shift, V, v, np.maximum((square * grid.star_weights).sum(axis=2) - of_mean, 0.0))
+        return CurveMoments(shift, V, v, np.maximum((square * bins.star_weights).sum(axis=2) - of_mean, 0.0))
     prior = np.einsum("amk,amk->am", models.even, models.even)[state.label]
-    of_mean = prior - column_norms(state.rows_over_even) + (state.mean_over_even - grid.even_averages(g)) ** 2
-    return CurveMoments(shift, V, v, np.maximum((square * grid.even_star_weights).sum(axis=2) - of_mean, 0.0))
+    of_mean = prior - column_norms(state.rows_over_even) + (state.mean_over_even - bins.even_averages(g)) ** 2
+    return CurveMoments(shift, V, v, np.maximum((square * bins.even_star_weights).sum(axis=2) - of_mean, 0.0))
 
 
 def linearise(
-    counts: Counts,
+    counts: RecordCounts,
     state: State,
     query: StageMeasurement,
     half_range: float,
@@ -140,8 +143,8 @@ def linearise(
             None to use the models' own.
     """
     low, high, g, models = query.low, query.high, query.g, state.models
-    k, M, n = models.rank, models.grid.size, counts.mean
-    u, centre, middle = high - low, (low + high) / 2, models.grid.averages(g)
+    k, M, n = models.rank, models.bins.size, counts.mean
+    u, centre, middle = high - low, (low + high) / 2, models.bins.averages(g)
     low, high, half_width = ends_of(low + middle, high + middle, middle, half_range, clips=query.clips)
     bias = bias_of(half_width, middle, residuals, half_range)
     beta = bias.sd
@@ -150,20 +153,20 @@ def linearise(
     noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
     one = clipped(shift, v + within + noise, low, high)
     common = _common(one, shift, v, within + noise, low, high)
-    own = np.maximum(one.extra - common - KAPPA * one.gain**2 * noise, 0.0)
+    own = np.maximum(one.extra - common - SHARED_CLIPPING_NOISE * one.gain**2 * noise, 0.0)
     field = TUNING.bias_shared**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T)
-    # If all records of a column share a location, its effect on their sum is the same in every stage. The filter treats
-    # stages as independent, which would reduce the variance of this effect by the number of stages with narrow
-    # intervals. The variance is therefore multiplied by about this number in each stage.
+    # If all records of a bin share a location, its effect on their sum is the same in every stage. The filter treats
+    # the effects in different stages as independent and therefore averages them. Their variance is multiplied by about
+    # the number of stages with narrow intervals, so that the average has the variance of the single effect.
     people = counts.nonnegative
     open_within = models.open_variance(state.label, within) + models.change_points.within(state.change_points)
-    place = TUNING.shared_location_factor * people**2 * (one.gain**2 * open_within)
-    own = (people * (own + bias.variance) + place) / u**2
+    shared_location = TUNING.shared_location_factor * people**2 * (one.gain**2 * open_within)
+    own = (people * (own + bias.variance) + shared_location) / u**2
     gain, off = one.gain / u, (one.mean + bias.mean + field - centre) / u
     biased = (n * beta / u)[:, None] * models.bias
-    # Sum of four parts: the error of linearising clipping in f, whose correlation is the square of that of f; the error
-    # N - n^ of the counts; the bias that stages do not share; and terms that are independent from column to column.
-    # One model is computed at a time, because arrays (A, M, M) exceed the caches of a processor.
+    # The covariance of the rest has four parts: the error of linearising clipping in f, whose correlation is the square
+    # of that of f; the error N - n^ of the counts; the bias that stages do not share; and terms that are independent
+    # between bins. One model is computed at a time, because arrays (A, M, M) exceed the caches of a processor.
     rest, of_bias, curved = np.empty_like(V), (1 - TUNING.bias_shared) * biased @ biased.T, np.sqrt(common) / (v * u)
     of_counts, squared_counts = counts.covariance, counts.covariance + _outer(n)
     for row, each in enumerate(rest):
@@ -185,24 +188,24 @@ def linearise(
         gain=gain,
         bias=TUNING.bias_shared**0.5 * biased,
         label=state.label,
-        cells=models.cells,
+        bin_features=models.bin_features,
         rest=rest,
         own=own,
-        place=place / u**2,
+        shared_location=shared_location / u**2,
     )
 
 
 def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: FloatArray) -> State:
-    """Return the posterior after the measurement z = B x + s w. With C the covariance before,
+    """Return the posterior after the measurement z = B q + s w. With C the covariance before,
 
         S = B (T C T^T + rest) B^T + s^2 I = L L^T,    Q = L^-1 B T C,
-        mean += Q^T L^-1 (z - B E x),    C -= Q^T Q.
+        mean += Q^T L^-1 (z - B E q),    C -= Q^T Q.
 
-    A model for which this is not finite keeps its state and loses its evidence.
+    A model for which this is not finite keeps its state and its log evidence is reduced by 10,000.
 
     Args:
-        state: the state before. Models that ``linear`` does not contain are no longer read.
-        linear: the sums x as an observation of the state.
+        state: the state before. Models that ``linear`` does not contain are dropped from the active ones.
+        linear: the sums q as an observation of the state.
         B: strategy (r, M).
         s: standard deviation of the noise on each entry of z.
         z: released numbers (r,).
@@ -214,27 +217,27 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
     S = cross @ H.swapaxes(1, 2) + B @ linear.rest @ B.T
     S.reshape(len(S), -1)[:, :: len(B) + 1] += s**2
     surprise = z - linear.mean @ B.T
-    of_change_points = (B * linear.unit[:, None]) @ models.change_points.cells - on_rows @ state.change_points.G
+    of_change_points = (B * linear.unit[:, None]) @ models.change_points.over_bins - on_rows @ state.change_points.G
     L, white, log_density = _whitened(S, surprise, s)
     Q, G = _solved(L, cross), _solved(L, of_change_points)
     log_densities = np.repeat(log_density[:, None], len(TUNING.location_shares), axis=1)
-    if linear.place.any():
-        P = (B * linear.place[:, None]) @ B.T
+    if linear.shared_location.any():
+        P = (B * linear.shared_location[:, None]) @ B.T
         for i, share in enumerate(TUNING.location_shares[:-1]):
             log_densities[:, i] = _whitened(S - (1 - share) * P, surprise, s)[2]
-    # The measurement has been paid for and may depend on private values, so that no error may be raised here.
+    # The budget has been charged, and a failure could depend on private values, so that no error may be raised here.
     good = np.asarray(np.isfinite(np.column_stack([log_densities, white])).all(axis=1))
     good &= np.isfinite(Q).all(axis=(1, 2)) & np.isfinite(G).all(axis=(1, 2))
     if not good.all():
         Q, G, white = (np.where(good[:, None, None], each, 0.0) for each in (Q, G, white[..., None]))
         white, log_densities = white[..., 0], np.where(good[:, None], log_densities, -_FAILED)
     of_f = Q[..., :k]
-    over_cells = _over_columns(of_f, linear.cells, linear.label)
-    even = of_f[..., :0] if models.even is None else _over_columns(of_f, models.even, linear.label)
+    over_bins = _over_bins(of_f, linear.bin_features, linear.label)
+    even = of_f[..., :0] if models.even is None else _over_bins(of_f, models.even, linear.label)
     change_points = models.change_points.updated(
         state.change_points, G, white, models.change_point_variances[state.index]
     )
-    explained = over_cells.swapaxes(1, 2) @ G
+    explained = over_bins.swapaxes(1, 2) @ G
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
     smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.location_shares))
@@ -243,9 +246,9 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
         state,
         mean=state.mean + (white[:, None] @ Q)[:, 0],
         rows=np.concatenate([state.rows, Q], axis=1),
-        rows_over_cells=np.concatenate([state.rows_over_cells, over_cells], axis=1),
+        rows_over_bins=np.concatenate([state.rows_over_bins, over_bins], axis=1),
         rows_over_even=np.concatenate([state.rows_over_even, even], axis=1),
-        counted=state.rows.shape[1],
+        applied=state.rows.shape[1],
         covariance_before=state.smooth_covariance,
         star_variance_before=state.star_variance,
         log_evidences=log_evidences,
@@ -256,7 +259,7 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
     )
 
 
-def _over_columns(of_f: FloatArray, phi: FloatArray, label: IndexArray) -> FloatArray:
+def _over_bins(of_f: FloatArray, phi: FloatArray, label: IndexArray) -> FloatArray:
     """Return the products (A, r, M) of ``of_f`` (A, r, k) with the features of each model's kernel, phi (K, M, k)."""
     return np.stack([each @ phi[kernel].T for each, kernel in zip(of_f, label, strict=True)])
 
@@ -301,14 +304,14 @@ def _common(
 ) -> FloatArray:
     """Return the variance of E(clip(r) | f) about its linear part (A, M), by Gauss-Hermite quadrature over f.
 
-    The records of a column have this variance in common, because they share f.
+    The records of a bin have this variance in common, because they share f.
 
     Args:
         one: moments of a clipped residual.
         shift: posterior mean of f - g (A, M).
         v: posterior variance of f (A, M).
         spread: variance of a residual given f (A, M).
-        low, high: clipping interval of each column (M,).
+        low, high: clipping interval of each bin (M,).
     """
     points, weights = _HERMITE
     off = clipped_mean(shift + np.sqrt(v) * points[:, None, None], spread, low, high) - one.mean

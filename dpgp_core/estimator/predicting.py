@@ -20,7 +20,7 @@ from scipy.special import logsumexp
 from ..arrays import FloatArray
 from ..bayes.mixture import MixtureUncertainty
 from ..bayes.model import weights_of
-from ..bayes.reading import ReleaseReading
+from ..bayes.refit import ReleasePosterior
 from ..gp.uncertainty import IntervalTarget
 from ..reading.writing import Declared
 from ..table import Column, Outcome
@@ -31,17 +31,17 @@ _ROWS = 4096  # number of test inputs that are predicted at a time
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FittedReading:
+class FittedPosterior:
     """A release of Bayes cloaking and the models with which it is read. It contains no private values."""
 
-    reading: ReleaseReading
+    posterior: ReleasePosterior
     outcome: Outcome
     columns: tuple[Column, ...]
 
     def parts(self, X_test: FloatArray) -> Iterator[MixtureUncertainty]:
         """Yield predictions at X_test (P, D), for ``_ROWS`` rows at a time."""
         for start in range(0, len(X_test), _ROWS):
-            some = self.reading.at(X_test[start : start + _ROWS]).curve
+            some = self.posterior.at(X_test[start : start + _ROWS]).curve
             yield MixtureUncertainty(outcome=self.outcome, prediction=some)
 
 
@@ -53,13 +53,13 @@ class Predicting:
     """Base class of an estimator, with all methods except ``fit``. All except ``score`` use released numbers only.
 
     Subclasses follow the conventions of scikit-learn for ``clone``, ``Pipeline`` and searches: ``__init__`` only stores
-    the parameters under their names. ``fit`` sets ``reading_``.
+    the parameters under their names. ``fit`` sets ``posterior_``.
     """
 
     random_state: int | np.random.Generator | None
     yes: Declared
     no: Declared
-    reading_: FittedReading
+    posterior_: FittedPosterior
     n_features_in_: int
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class Predicting:
         parts = list(fitted.parts(X_test))
         mean = np.concatenate([part.values[0] for part in parts])
         if return_cov:
-            return mean, fitted.outcome.scale**2 * fitted.reading.at(X_test).joint().covariance()
+            return mean, fitted.outcome.scale**2 * fitted.posterior.at(X_test).joint().covariance()
         sd = np.concatenate([fitted.outcome.scale * np.sqrt(part.prediction.variance[0]) for part in parts])
         return (mean, sd) if return_std else mean
 
@@ -190,13 +190,13 @@ class Predicting:
             ValueError: X does not match the fitted inputs.
         """
         fitted, X_test = self._fitted(), self._test_inputs(X)
-        paths = fitted.reading.at(X_test).joint().sample(np.random.default_rng(random_state), n_samples)
+        paths = fitted.posterior.at(X_test).joint().sample(np.random.default_rng(random_state), n_samples)
         return np.asarray(fitted.outcome.midpoint + fitted.outcome.scale * paths.T)
 
     def log_evidence(self) -> float:
         """Return the log evidence of the last fit's measurements under the mixture of models. No budget is spent."""
-        reading = self._fitted().reading
-        return float(logsumexp(reading.log_evidence(), b=weights_of(reading.models)))
+        posterior = self._fitted().posterior
+        return float(logsumexp(posterior.log_evidence(), b=weights_of(posterior.models)))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """Return 1 - sum (y - prediction)^2 / sum (y - mean y)^2. It uses y without noise, so it is not private."""
@@ -207,16 +207,16 @@ class Predicting:
         return 1 - left / total if total > 0 else float(left == 0)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "reading_")
+        return hasattr(self, "posterior_")
 
-    def _fitted(self) -> FittedReading:
+    def _fitted(self) -> FittedPosterior:
         if not self.__sklearn_is_fitted__():  # the error is that of scikit-learn if it is loaded
             kind = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", NotFitted)
             raise kind(f"this {type(self).__name__} is not fitted; call fit(X, y) first")
-        return self.reading_
+        return self.posterior_
 
     def _test_inputs(self, X: ArrayLike) -> FloatArray:
-        matrix, names = matrix_of(table_in_numbers(X, self.reading_.columns)), names_of(X)
+        matrix, names = matrix_of(table_in_numbers(X, self.posterior_.columns)), names_of(X)
         fitted = getattr(self, "feature_names_in_", None)
         if matrix.shape[1] != self.n_features_in_:
             raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..accounting.guarantee import Guarantee, Protects
-from ..bayes.reading import ReleaseReading
+from ..bayes.refit import ReleasePosterior
 from ..dates import Format
 from ..kernels import Stationary
 from ..levels import Interval, check_codes
@@ -28,7 +28,7 @@ from .declared import (
     table_in_numbers,
     width_of,
 )
-from .predicting import FittedReading, Predicting
+from .predicting import FittedPosterior, Predicting
 from .spending import COUNTING, Copies, composed, warn
 
 
@@ -76,7 +76,7 @@ class DPGaussianProcessRegressor(Predicting):
         guarantee_: guarantee of all fits of this estimator together. A fit is counted before its noise is drawn, so
             that fits that were interrupted, or ran in several threads, are included.
         statistics_: measurements of the last finished fit, for files and ``refit``; None after a simulated release.
-        reading_: public posterior from which predictions are computed.
+        posterior_: public posterior from which predictions are computed.
         n_features_in_: number of columns of X.
         feature_names_in_: names of the columns, if X was a table.
     """
@@ -131,7 +131,7 @@ class DPGaussianProcessRegressor(Predicting):
         dataset = self._dataset(X, y, groups, public_inputs=mechanism.protects == "outputs")
         promise = mechanism.guarantee_for(dataset)
         guarantee = promise = promise if rng is None else promise.for_simulation()
-        before = vars(self).get("guarantee_")  # also set by an interrupted fit, unlike reading_
+        before = vars(self).get("guarantee_")  # also set by an interrupted fit, unlike posterior_
         if before is not None:
             warn(composed(before, guarantee))
         grid = grid_of(dataset.columns)
@@ -149,11 +149,11 @@ class DPGaussianProcessRegressor(Predicting):
             names_of(X),
             n_features_in_=dataset.dim,
             statistics_=release.statistics[0] if rng is None else None,
-            reading_=FittedReading(
-                reading=ReleaseReading(
+            posterior_=FittedPosterior(
+                posterior=ReleasePosterior(
                     models=plan.models,
                     measured=release.measured[0],
-                    x_box=plan.filtered.columns.box,
+                    x_box=plan.filtered.bins.box,
                     filtered=plan.filtered,
                 ),
                 outcome=dataset.outcome,

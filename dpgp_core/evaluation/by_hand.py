@@ -97,7 +97,7 @@ def mean_of_clipped(above: Above, low: float, high: float) -> float:
 def clip_error(above: Above, mean: float, low: float, high: float, *, n: int, noise_multiplier: float) -> ClipError:
     """Return bias and noise of a private mean of n outputs that are clipped to [low, high].
 
-    noise = (high - low) s' / n, because one output moves the mean by at most (high - low) / n.
+    noise = (high - low) s / n, because one output moves the mean by at most (high - low) / n.
 
     Args:
         above: returns P(y > x) for an output y.
@@ -105,7 +105,7 @@ def clip_error(above: Above, mean: float, low: float, high: float, *, n: int, no
         low: lower end of the clipping interval.
         high: upper end.
         n: number of outputs.
-        noise_multiplier: s', the standard deviation of the noise divided by the sensitivity, > 0.
+        noise_multiplier: s, the standard deviation of the noise divided by the sensitivity, > 0.
 
     Raises:
         ValueError: a value above is out of range.

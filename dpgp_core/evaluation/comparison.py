@@ -30,8 +30,8 @@ from scipy.special import softmax
 from ..arrays import FloatArray
 from ..bayes.changepoints import ChangePoints, change_points_of
 from ..bayes.model import Model
-from ..bayes.record_reading import RecordModel, record_models
-from ..bayes.settings import reading_for
+from ..bayes.record_posterior import RecordModel, record_models
+from ..bayes.settings import outcome_model_for
 from ..bayes.tuning import TUNING
 from ..gp.grid import IndexArray
 from ..gp.uncertainty import NoInterval
@@ -145,7 +145,7 @@ class Sweep(NamedTuple):
     Attributes:
         errors: RMSE over all folds of each simulated release (E, draws).
         half_width: half-width of the 95 % interval for an output, median over test points (E,); nan for a mechanism
-            without intervals.
+            without intervals, and if they are not computed.
         half_score: half of the interval score of these intervals, mean over releases and test points (E,), which is the
             half-width plus 20 times the distance of outputs outside; nan without intervals.
         seconds: time of one plan and one release in seconds, mean over folds, measured where they ran.
@@ -166,6 +166,7 @@ def sweep(
     seed: int,
     executor: Executor | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
+    intervals: bool = True,
 ) -> Sweep:
     """Return the held-out performance at every epsilon. Folds are independent tasks.
 
@@ -174,11 +175,12 @@ def sweep(
         epsilons: values of epsilon, at least one.
         seed: seed of the simulation. Random numbers depend on it and on the index of the fold, not on the process.
         progress: called with the fraction done, after every budget in this process or every fold in others.
+        intervals: whether to compute the widths and scores of intervals, which takes longer than the errors.
 
     Raises:
         ValueError: draws < 1, or an epsilon is out of range for the mechanism.
     """
-    fold = partial(sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed)
+    fold = partial(sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed, intervals=intervals)
     pieces: list[Piece] = []
     if executor is None:
         for index, test in enumerate(folds):
@@ -209,6 +211,7 @@ def sweep_fold(
     index: int,
     test: IndexArray,
     progress: Callable[[float], None] = lambda fraction: None,
+    intervals: bool = True,
 ) -> Piece:
     """Run one fold of a sweep, with test records ``test`` and index ``index``; see ``sweep`` and ``gathered``."""
     start = time.perf_counter()
@@ -217,7 +220,7 @@ def sweep_fold(
     seconds = time.perf_counter() - start
     rows = []
     for epsilon in epsilons:
-        rows.append(residuals_of(with_epsilon(mechanism, epsilon), held, draws, [seed, index]))
+        rows.append(residuals_of(with_epsilon(mechanism, epsilon), held, draws, [seed, index], intervals))
         progress(len(rows) / len(epsilons))
     return rows, seconds
 
@@ -239,12 +242,12 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     and would not predict others better.
     """
     y = (dataset.clipped_y - dataset.midpoint) / dataset.y_scale
-    change_points = change_points_of(_MECHANISM.columns_for(dataset), TUNING.curve_variance * dataset.half_range**2)
+    change_points = change_points_of(_MECHANISM.bins_for(dataset), TUNING.curve_variance * dataset.half_range**2)
     shapes = change_points.at(np.vstack([dataset.X, X_test]))
 
     def mixed(people: int) -> tuple[FloatArray, float]:
         """Return the mean (P,), and the sum of squared leave-one-out residuals with the models' weights kept."""
-        models = _MECHANISM.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), people)
+        models = _MECHANISM.models(dataset.x_box, dataset.half_range, outcome_model_for(dataset.y_kind), people)
         at_records = record_models(models, dataset.X, X_test)
         each = (_exact_posterior(*both, y, change_points, shapes) for both in zip(models, at_records, strict=True))
         means, left_out, evidence = zip(*each, strict=True)

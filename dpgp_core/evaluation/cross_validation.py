@@ -33,7 +33,7 @@ class FoldPlan:
         folds: test indices of the K folds, N in total.
         residual_map: R (N, n) with held-out residuals R y, ordered by fold; no unit.
         noise_trace: tr M_k of the noise design of each fold (K,), for noise multiplier 1 and a unit change of one
-            output. The expected squared noise of fold k is (d s')^2 tr M_k.
+            output. The expected squared noise of fold k is (d s)^2 tr M_k.
     """
 
     folds: Folds

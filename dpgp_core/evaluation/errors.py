@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from ..arrays import FloatArray
@@ -87,22 +86,6 @@ def interval_score(low: FloatArray, high: FloatArray, truth: FloatArray, level: 
     check_share("level", level)
     outside = np.maximum(low - truth, 0.0) + np.maximum(truth - high, 0.0)
     return high - low + 2 / (1 - level) * outside
-
-
-def epsilon_for_error(error: Callable[[float], float], target: float) -> float | None:
-    """Return the smallest epsilon from 0.05 to 100 whose expected error is at most ``target``; None if there is none.
-
-    Args:
-        error: returns the expected error at an epsilon. It decreases in epsilon, up to simulation noise.
-        target: target error, in the same unit.
-    """
-    low, high = 0.05, 100.0
-    if error(high) > target:
-        return None
-    if error(low) <= target:
-        return low
-    root = brentq(lambda log_epsilon: error(math.exp(log_epsilon)) - target, math.log(low), math.log(high), xtol=1e-3)
-    return float(math.exp(root))
 
 
 def epsilon_on_curve(epsilons: Sequence[float], errors: FloatArray, target: float) -> float | None:

@@ -1,8 +1,9 @@
-"""Test whether the released numbers fit the models with which they are read. It uses released numbers only.
+"""Test whether the released numbers fit the models of the mixture. It uses released numbers only.
 
-Suppose a stage released r numbers z. Under a model, and given all earlier stages, z ~ N(E z, L L^T) as far as clipping
-is linear. Then w = L^-1 (z - E z) is standard normal, and |w|^2 has a chi-square distribution with r degrees of
-freedom, independently for each stage. If no model of the mixture is close to the truth, |w|^2 / r is large.
+Suppose a stage released r numbers z. Under a model, and given all earlier stages, z ~ N(E z, L L^T), if clipping is
+approximated as linear (``bayes.update``). Then w = L^-1 (z - E z) is standard normal, and |w|^2 has a chi-square
+distribution with r degrees of freedom, independently for each stage. If no model of the mixture is close to the truth,
+|w|^2 / r is large.
 
 The test averages |w|^2 / r over the models, weighted by their posterior probabilities, for each of the S stages and for
 all stages together. It rejects the fit if one of these S + 1 averages exceeds the 1 - ``FALSE_ALARMS`` / (S + 1)
@@ -10,8 +11,8 @@ quantile of its distribution (Bonferroni correction). False alarms are rarer tha
 numbers also determine the probabilities of the models. ``python -m benchmarks fit`` counts false alarms and detected
 misfits.
 
-If the fit is rejected, intervals about the curve are widened by the square root of the largest |w|^2 / r, which makes
-deviations as large as the observed ones as likely as the models assume.
+If the fit is rejected, intervals are widened by the square root of the largest |w|^2 / r. With standard deviations
+larger by this factor, the observed |w|^2 would have had its expected value.
 """
 
 from __future__ import annotations
@@ -65,11 +66,11 @@ REMEDIES = (
 
 
 def fits_of(weights: FloatArray, misfit: FloatArray, numbers: Sequence[int]) -> tuple[Fit, ...]:
-    """Test the fit of each of D releases.
+    """Test the fit of several releases.
 
     Args:
-        weights: posterior probabilities of the M models (D, M).
-        misfit: |w|^2 of each of S stages under each model (D, M, S).
+        weights: posterior probabilities of the m models (releases, m).
+        misfit: |w|^2 of each of S stages under each model (releases, m, S).
         numbers: number r of released values of each stage (S,).
     """
     r = np.array([*numbers, sum(numbers)], dtype=float)

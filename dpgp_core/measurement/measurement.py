@@ -1,7 +1,8 @@
 """Measurements of private records: exact integer sums plus discrete noise. Everything else is post-processing.
 
-Each column of a strategy belongs to a record, or to a public cell and all records in it. Neighbouring data sets differ
-in the output of one record or, if the columns belong to cells, in the input and output of one record.
+Each column of a strategy belongs to a record, or to a public bin (a cell or a cluster) and all records in it.
+Neighbouring data sets differ in the output of one record or, if bins depend on private inputs, in the input and output
+of one record.
 
 If people have several rows, neighbours replace all rows of one person by any number of other rows. Row j of a person
 with m rows then has the weight a_j = 1 / m; in units of 2^-20 the weights of every person add up to exactly 1. The
@@ -56,8 +57,8 @@ class OutputMeasurement(ABC):
     so B^ q^ moves by at most Delta = 2^40. Rounding errors play no part, because q^_j depends on y_j only and B^ q^ is
     exact.
 
-    If the columns belong to cells, q_a is the sum of the scaled outputs of the records in cell a, each clipped to the
-    interval of the cell. Replacing a record moves B q by at most (|b_a| + |b_b|) / 2 <= 1. With several rows per
+    If the columns belong to bins, q_a is the sum of the scaled outputs of the records in bin a, each clipped to the
+    interval of the bin. Replacing a record moves B q by at most (|b_a| + |b_b|) / 2 <= 1. With several rows per
     person, q_a is the sum of a_j q_j, and the contribution of a person is at most max |b| / 2 long, like that of a
     single row.
 
@@ -111,8 +112,8 @@ class OutputMeasurement(ABC):
 
         Args:
             y: outputs, in the unit of the bounds: (n,), or one for each record if ``cells`` are given. Private.
-            cells: index of the column of each record; indices outside 0 ... n - 1 are clipped. None if record j has
-                column j.
+            cells: bin of each record, which is the index of its column; indices outside 0 ... n - 1 are clipped. None
+                if record j has column j.
             weights: weights of rows by which every person counts once, see ``integers.person_weights``; None if every
                 record counts once.
 
@@ -292,15 +293,15 @@ class KnownCounts:
     Args:
         numbers: whole numbers >= 0 (M,), or multiples of 2^-20 if records are rows of people who count once each.
         people: whether records are rows of people.
-        places: weight of each node (F,), which describes the locations of the records within the cells: the sum, over
-            the records of the cell, of the polynomial that is 1 at this node and 0 at the cell's other nodes.
+        node_sums: for each node (F,), the sum over the records of its cell of the interpolation polynomial that is 1 at
+            this node and 0 at the other nodes of the cell. They describe where in the cells the records are.
 
     Raises:
         ValueError: numbers are negative, or not multiples of 1 or 2^-20.
     """
 
     numbers: FloatArray
-    places: FloatArray
+    node_sums: FloatArray
     people: bool = False
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """What a release keeps of its measurements: strategies, clipping intervals, noise multipliers and noisy numbers.
 
-Everything that is computed from them is post-processing. In ``Statistics`` every record has a column of its own; in
-``CellStatistics`` the records of a public cell or cluster share one.
+Everything that is computed from them is post-processing. A strategy has one column for each record in ``Statistics``,
+and one for each public bin, a cell or a cluster of records, in ``CellStatistics``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..seasons import Periods, lifted_box, phase_cells
 from ..table import Inputs
 from .measurement import CellCounts, KnownCounts, LaplaceMeasurement, Measurement
 
-Reading = Literal["any outcomes", "yes/no"]
+OutcomeModel = Literal["any outcomes", "yes/no"]
 """Model with which sums of clipped outcomes are interpreted: for outcomes of any kind, or for outcomes 0 and 1."""
 
 _OFF = 1e-9  # tolerance for rounding errors of sums of node weights, relative to the number of records
@@ -65,7 +65,7 @@ class StageSquares:
 
     Args:
         measurement: measurement of the squares, with one row and intervals [0, high] in squared model units.
-        g: the curve estimated from earlier stages, in model units, at the nodes of the columns (F,).
+        g: the curve estimated from earlier stages, in model units, at the nodes of the bins (F,).
         z: the noisy sum (1,).
 
     Raises:
@@ -89,10 +89,10 @@ class Stage:
 
     Args:
         measurement: strategy, clipping intervals and noise, which were fixed in advance or computed from earlier
-            stages. In ``CellStatistics`` it is a measurement of residuals, in model units.
+            stages. In ``CellStatistics``, residuals are measured, in model units.
         z: the noisy numbers (r,).
         g: in ``CellStatistics``, the curve that was subtracted from the outputs, in model units, at the nodes of the
-            columns (F,). Between nodes it is linear, or quadratic within a cell if locations are known. Empty if
+            bins (F,). Between nodes it is linear, or quadratic within a cell if locations are known. Empty if
             outputs themselves were measured.
         squares: clipped squared residuals of the same records, if they were measured.
 
@@ -133,11 +133,11 @@ class Above:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredDistances:
-    """Noisy sums of clipped absolute residuals min(|y_j - g_j|, A), which identify the dispersion. They are public.
+    """Noisy sums of clipped absolute residuals min(|y_j - g_j|, theta), which identify the dispersion. They are public.
 
     Args:
-        measurement: measurement of the absolute residuals, with intervals [0, A] in model units and A equal for all.
-        g: the curve estimated from earlier stages, in model units, at the nodes of the columns (F,).
+        measurement: measurement of the absolute residuals, with the interval [0, theta] in model units in all bins.
+        g: the curve estimated from earlier stages, in model units, at the nodes of the bins (F,).
         sd: residual standard deviation estimated from earlier stages, in model units.
         z: the noisy sums (r,).
         above: number of outcomes above the curve, if it was measured.
@@ -168,12 +168,12 @@ class MeasuredDistances:
 
     @property
     def threshold(self) -> float:
-        """Clipping threshold A, in model units."""
+        """Clipping threshold theta, in model units."""
         return float(self.measurement.high[0])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MeasuredPositions:
+class MeasuredLocations:
     """Noisy sums of the locations of records within each cell. They are public.
 
     Along each numerical side, the location t of a record increases from 0 to 1 across its cell; t - 1/2 is summed.
@@ -260,10 +260,10 @@ class Released(_InUnits, Inputs):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statistics(Released):
-    """Statistics of a release in which every record has a column of its own.
+    """Statistics of a release whose strategies have a column for each record.
 
     Args:
-        X: public inputs of the n columns (n, D), in input units. All stages have these columns.
+        X: public inputs of the n records (n, D), in input units.
 
     Attributes:
         bounds: declared (low, high) of the output, the same in every stage.
@@ -288,21 +288,23 @@ class Statistics(Released):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CellStatistics(Released):
-    """Statistics of a release whose columns are public cells of the box, or clusters of records with public inputs.
+    """Statistics of a release in which records are divided into M bins: cells of the box, or clusters of public inputs.
+
+    The strategies have a column for each bin.
 
     Args:
         counts: strategy and noise with which records were counted, or the counts themselves if inputs are public.
         z: the noisy counts (r,); empty if counts are public.
         n: public number of records, or of people if they count once each.
-        per_side: number of cells along each numerical side of the box; None if the columns are clusters. Along a
+        per_side: number of cells along each numerical side of the box; None if the bins are clusters. Along a
             categorical side there is a cell for each category. Phases of periods divide the cells further.
         bounds: declared (low, high) of the output.
-        reading: kind of outcomes that the stages were made for.
+        outcome_model: kind of outcomes that the stages were made for.
         distances: clipped absolute residuals, if they were measured.
         periods: period of each input, None for an input without one; () if no input has one.
-        clusters: low and high end of each cluster along each side, phases included (2, M, S); None if the columns are
+        clusters: low and high end of each cluster along each side, phases included (2, M, S); None if the bins are
             cells.
-        positions: locations of records within their cells, if they were measured.
+        locations: locations of records within their cells, if they were measured.
 
     Raises:
         ValueError: shapes disagree, or the parts do not fit each other.
@@ -313,11 +315,11 @@ class CellStatistics(Released):
     n: int
     per_side: int | None
     bounds: tuple[float, float]
-    reading: Reading = "any outcomes"
+    outcome_model: OutcomeModel = "any outcomes"
     distances: MeasuredDistances | None = None
     periods: Periods = ()
     clusters: FloatArray | None = None
-    positions: MeasuredPositions | None = None
+    locations: MeasuredLocations | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -335,7 +337,7 @@ class CellStatistics(Released):
             self._check_known(counts, nodes)
         curves = [stage.g for stage in self.stages] + ([] if self.distances is None else [self.distances.g])
         sides = len(self._numbers)
-        if self.positions is not None and len(self.positions.z) != sides:
+        if self.locations is not None and len(self.locations.z) != sides:
             raise ValueError(f"positions must have {sides} rows, one for each side of numbers")
         if any(len(g) != nodes for g in curves):
             raise ValueError(f"every g must have {nodes} values, one per node of the box")
@@ -346,8 +348,8 @@ class CellStatistics(Released):
         squares = (stage.squares for stage in self.stages)
         above = None if self.distances is None else self.distances.above
         parts = [(part.measurement, part.z) for part in (*squares, self.distances, above) if part is not None]
-        positions = () if self.positions is None else ((self.positions.measurement, row) for row in self.positions.z)
-        return (*super().measured, *parts, *positions)
+        locations = () if self.locations is None else ((self.locations.measurement, row) for row in self.locations.z)
+        return (*super().measured, *parts, *locations)
 
     @property
     def mu(self) -> float:
@@ -364,11 +366,11 @@ class CellStatistics(Released):
         return [d for d, side in enumerate(lifted_box(self.x_box, self.periods)) if not isinstance(side, LevelSide)]
 
     def _sizes(self) -> tuple[int, int]:
-        """Return the number of columns and the number of nodes, after checking the clusters."""
+        """Return the number of bins and the number of nodes, after checking the clusters."""
         if self.per_side is not None:
             return sizes_of(self.x_box, self.per_side, self.periods)
         assert self.clusters is not None
-        if not isinstance(self.counts, KnownCounts) or self.positions is not None:
+        if not isinstance(self.counts, KnownCounts) or self.locations is not None:
             raise ValueError("clusters need public inputs, whose counts and places are known and not measured")
         sides, ends = lifted_box(self.x_box, self.periods), self.clusters
         if ends.ndim != 3 or ends.shape[0] != 2 or ends.shape[1] < 1 or ends.shape[2] != len(sides):
@@ -388,13 +390,13 @@ class CellStatistics(Released):
         """Raise ValueError unless public counts add up to n, and the node weights of each cell to its count."""
         if counts.numbers.sum() != self.n:
             raise ValueError(f"the counts must add up to {self.n} records, not {counts.numbers.sum():g}")
-        _check("places", counts.places, nodes)
+        _check("places", counts.node_sums, nodes)
         largest = max(_PLACES, _STAR * len(self._numbers))
         if self.per_side is None:
-            by_cell = counts.places.reshape(len(counts.numbers), -1)
+            by_cell = counts.node_sums.reshape(len(counts.numbers), -1)
         else:
             given = self.x_box, self.per_side, self.periods
-            by_cell = counts.places.reshape(split_by_cell(cells_along(*given), nodes_along(*given)))
+            by_cell = counts.node_sums.reshape(split_by_cell(cells_along(*given), nodes_along(*given)))
         of_nodes = tuple(range(1, by_cell.ndim, 2))
         sums, most = by_cell.sum(axis=of_nodes).ravel(), np.abs(by_cell).max(axis=of_nodes).ravel()
         if (np.abs(sums - counts.numbers) > _OFF * self.n).any() or (most > largest * (counts.numbers + _OFF)).any():

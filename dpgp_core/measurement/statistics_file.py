@@ -26,8 +26,8 @@ from .statistics import (
     Above,
     CellStatistics,
     MeasuredDistances,
-    MeasuredPositions,
-    Reading,
+    MeasuredLocations,
+    OutcomeModel,
     Stage,
     StageSquares,
     Statistics,
@@ -36,7 +36,7 @@ from .statistics import (
 )
 
 KIND = "counts and residual sums over public cells"  # ``kind`` of ``CellStatistics``; ``Statistics`` has none
-READINGS: tuple[Reading, ...] = ("any outcomes", "yes/no")
+OUTCOME_MODELS: tuple[OutcomeModel, ...] = ("any outcomes", "yes/no")
 MADE_BEFORE_0_3 = "the release was made before version 0.3 of dpgp; read it with version 0.2"
 MOST_RECORDS = 10**12
 _MOST_CELLS = 1 << 20
@@ -111,9 +111,9 @@ def _card(statistics: Statistics | CellStatistics) -> dict[str, Any]:
 
 def _cells_card(statistics: CellStatistics) -> dict[str, Any]:
     """Return the part of the description that only ``CellStatistics`` has."""
-    card: dict[str, Any] = {"reading": statistics.reading}
-    if (positions := statistics.positions) is not None:
-        card["positions"] = _noise_card(positions.measurement) | {"sides": len(positions.z)}
+    card: dict[str, Any] = {"reading": statistics.outcome_model}
+    if (locations := statistics.locations) is not None:
+        card["positions"] = _noise_card(locations.measurement) | {"sides": len(locations.z)}
     if (distances := statistics.distances) is not None:
         card["distances"] = _noise_card(distances.measurement) | {"numbers": len(distances.z)}
         if distances.above is not None:
@@ -153,7 +153,7 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
     if not isinstance(statistics, CellStatistics):
         real["X"] = statistics.X
     elif isinstance(statistics.counts, KnownCounts):
-        real |= {"N": statistics.counts.numbers, "places": statistics.counts.places}
+        real |= {"N": statistics.counts.numbers, "places": statistics.counts.node_sums}
         real |= {} if statistics.clusters is None else {"clusters": statistics.clusters}
     else:
         strategies["B_0"], real["z_0"] = statistics.counts.B, statistics.z
@@ -164,8 +164,8 @@ def _arrays(statistics: Statistics | CellStatistics) -> dict[str, Array]:
         if (squares := stage.squares) is not None:
             real[f"squares_high_{i}"] = squares.measurement.high
             real[f"squares_z_{i}"] = squares.z
-    if isinstance(statistics, CellStatistics) and statistics.positions is not None:
-        real["positions"] = statistics.positions.z
+    if isinstance(statistics, CellStatistics) and statistics.locations is not None:
+        real["positions"] = statistics.locations.z
     if isinstance(statistics, CellStatistics) and (distances := statistics.distances) is not None:
         strategies["distances_B"], above = distances.B, distances.above
         real |= {"distances_g": distances.g, "distances_z": distances.z, "distances_reach": [distances.threshold]}
@@ -276,23 +276,23 @@ def _read(card: Mapping[str, Any], arrays: Mapping[str, Array]) -> Statistics | 
         per_side=None if "clusters" in card else whole(card["cells_per_side"]),
         clusters=floats.get("clusters"),
         bounds=pair(output["bounds"]),
-        reading=reading_of(card),
+        outcome_model=outcome_model_of(card),
         distances=_distances(card, floats),
         periods=_periods(card),
-        positions=_positions(card, floats),
+        locations=_locations(card, floats),
         **common,
     )
 
 
-def reading_of(card: Mapping[str, Any]) -> Reading:
+def outcome_model_of(card: Mapping[str, Any]) -> OutcomeModel:
     """Return the kind of outcomes that a release was made for.
 
     Raises:
         ValueError: the description names another kind.
     """
-    for reading in READINGS:
-        if card["reading"] == reading:
-            return reading
+    for outcome_model in OUTCOME_MODELS:
+        if card["reading"] == outcome_model:
+            return outcome_model
     raise ValueError(
         f"the statistics were made for an unknown kind of outcomes, {checks.excerpt(card['reading'])}; {AGAIN}"
     )
@@ -301,19 +301,19 @@ def reading_of(card: Mapping[str, Any]) -> Reading:
 def _counts(part: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> CellCounts | KnownCounts:
     people = part.get("people") is True
     if "known" in part:
-        return KnownCounts(numbers=floats["N"], people=people, places=floats["places"])
+        return KnownCounts(numbers=floats["N"], people=people, node_sums=floats["places"])
     s = number(part["noise_multiplier"])
     return CellCounts(B=_strategy(floats["B_0"], "strategy 0"), noise_multiplier=s, people=people)
 
 
-def _positions(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> MeasuredPositions | None:
+def _locations(card: Mapping[str, Any], floats: Mapping[str, FloatArray]) -> MeasuredLocations | None:
     if "positions" not in card:
         return None
     if card["positions"]["noise"] != _GAUSSIAN:
         raise ValueError(f"the positions have an unknown kind of noise; {AGAIN}")
     z = floats["positions"]
     s, cells = number(card["positions"]["noise_multiplier"]), z.shape[1]
-    return MeasuredPositions(measurement=from_zero(np.eye(cells), np.ones(cells), (0.0, 1.0), s), z=z)
+    return MeasuredLocations(measurement=from_zero(np.eye(cells), np.ones(cells), (0.0, 1.0), s), z=z)
 
 
 def _stage(

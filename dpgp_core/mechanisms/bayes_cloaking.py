@@ -10,16 +10,16 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..bayes.cells import LocatedGrid, cells_of, finer_where_used, located_grid
-from ..bayes.clusters import Clusters, Columns, clusters_of, uses_clusters
-from ..bayes.counts import Counts, public_counts
+from ..bayes.clusters import Bins, Clusters, clusters_of, uses_clusters
+from ..bayes.counts import RecordCounts, public_counts
+from ..bayes.curator import Curator
 from ..bayes.engine import run
 from ..bayes.filter import Filter, filter_of
 from ..bayes.mixture import MixtureUncertainty, stack_draws
 from ..bayes.model import Model, visible_width
 from ..bayes.queries import Measured
-from ..bayes.readers import RecordReader
-from ..bayes.reading import Difference, difference
-from ..bayes.settings import BayesSettings, reading_for
+from ..bayes.refit import Difference, difference
+from ..bayes.settings import BayesSettings, outcome_model_for
 from ..bayes.tuning import TUNING
 from ..gp.uncertainty import IntervalTarget
 from ..kernels import AcrossGroups, LevelAndCurve
@@ -38,15 +38,15 @@ class BayesPlan:
 
     Attributes:
         kind: kind of the outcome.
-        filtered: filter of the mixture on public columns, from which every stage is planned during the measurement.
-        counts: number of records in each column if inputs are public; None if counts are measured.
+        filtered: filter of the mixture on public bins, from which every stage is planned during the measurement.
+        counts: number of records in each bin if inputs are public; None if counts are measured.
         people: whether every person counts once. The number of records is then that of people.
     """
 
     models: tuple[Model, ...]
     kind: Kind
     filtered: Filter
-    counts: Counts | None = None
+    counts: RecordCounts | None = None
     people: bool = False
 
 
@@ -66,7 +66,7 @@ class BayesRelease(Release):
     def difference(self, first: str, second: str, X: FloatArray, *, of: str | None = None) -> Difference:
         """Return the difference between the curves of two groups, with intervals. This is post-processing.
 
-        See ``bayes.reading`` for details.
+        See ``bayes.refit`` for details.
 
         Args:
             first: a category of a categorical input.
@@ -161,11 +161,10 @@ class BayesCloaking(BayesSettings, Mechanism):
     (see ``bayes.budget``). Predictions average Gaussian process models, weighted by the evidence of the sums and by the
     squared residuals. Everything computed from the measurements is post-processing.
 
-    Several records share a column of a strategy. If inputs are public, the columns are clusters of neighbouring
-    records, or single places if there are few. If inputs are private (``protects="inputs and outputs"``), the columns
-    are cells of the box. A part of the budget is then spent on noisy counts of the records in the cells and, if n is
-    large, on their locations within the cells. Plans use the number of records but no private inputs, and do not depend
-    on test inputs.
+    Records are divided into bins. If inputs are public, the bins are clusters of neighbouring records, or the distinct
+    inputs if these are few. If inputs are private (``protects="inputs and outputs"``), they are cells of the box.
+    A part of the budget is then spent on noisy counts of the records in the cells and, if n is large, on their
+    locations within the cells. Plans use the number of records but no private inputs, and do not depend on test inputs.
 
     Intervals account for the bias of narrow clipping intervals, see ``bayes.clipping``. They assume that the curve is
     about as smooth as one of the models. The local dispersion of outcomes is measured as well, see
@@ -180,7 +179,7 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     label: ClassVar[str] = "Bayes cloaking"
     one_plan: ClassVar[bool] = False
-    max_rows: ClassVar[int] = ANY_ROWS  # possible because the records of a cell share a column, see ``bayes.cells``
+    max_rows: ClassVar[int] = ANY_ROWS  # the records of a bin share a column of the strategy
     many_inputs: ClassVar[int] = 3
     automatic: ClassVar[bool] = True
     measures_dispersion: ClassVar[bool] = True
@@ -199,21 +198,21 @@ class BayesCloaking(BayesSettings, Mechanism):
                 declaration.
         """
         n, half_range, kind = dataset.people, dataset.half_range, dataset.y_kind
-        models = self.models(dataset.x_box, half_range, reading_for(kind), n)
-        columns, counts = self.columns_for(dataset), None
+        models = self.models(dataset.x_box, half_range, outcome_model_for(kind), n)
+        bins, counts = self.bins_for(dataset), None
         if not self._inputs_too:
-            counts = public_counts(columns, dataset.X, dataset.person)
+            counts = public_counts(bins, dataset.X, dataset.person)
         gap = max(self.gap, min(TUNING.looser * self.gap, TUNING.loosest))
         return BayesPlan(
             models=models,
             kind=kind,
-            filtered=filter_of(models, columns, n, half_range, clip=self.clip, gap=gap, is_binary=kind == "yes/no"),
+            filtered=filter_of(models, bins, n, half_range, clip=self.clip, gap=gap, is_binary=kind == "yes/no"),
             counts=counts,
             people=dataset.person is not None,
         )
 
-    def columns_for(self, dataset: Dataset) -> Columns:
-        """Return the public columns: cells of the box if inputs are private, else cells or clusters of the inputs."""
+    def bins_for(self, dataset: Dataset) -> Bins:
+        """Return the public bins: cells of the box if inputs are private, else cells or clusters of the inputs."""
         box, n, public = dataset.x_box, dataset.people, not self._inputs_too
         if public:
             check_columns(np.empty((1, len(box))), dataset.X)
@@ -257,11 +256,11 @@ class BayesCloaking(BayesSettings, Mechanism):
         measured, predictions, statistics = list[Measured](), [], list[CellStatistics]()
         of_one = self.guarantee_for(dataset) if rng is None else self.guarantee_for(dataset).for_simulation()
         for _ in range(count):
-            reader = RecordReader(dataset, filtered.columns, rng)
-            found, prediction = run(filtered, split, reader, plan.counts, X_test, people=plan.people)
+            curator = Curator(dataset, filtered.bins, rng)
+            found, prediction = run(filtered, split, curator, plan.counts, X_test, people=plan.people)
             measured.append(found)
             predictions.append(prediction)
-            statistics.append(reader.statistics(found, of_one))
+            statistics.append(curator.statistics(found, of_one))
         uncertainty = MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(predictions))
         release = BayesRelease(
             X_test=X_test,
@@ -274,7 +273,7 @@ class BayesCloaking(BayesSettings, Mechanism):
         )
 
         def hidden() -> FloatArray:
-            silent = RecordReader(dataset, filtered.columns, ZeroNoise())
+            silent = Curator(dataset, filtered.bins, ZeroNoise())
             _, prediction = run(filtered, split, silent, plan.counts, X_test, people=plan.people, like=measured[0])
             return np.asarray(replace(uncertainty, prediction=prediction).values[0])
 
@@ -282,23 +281,23 @@ class BayesCloaking(BayesSettings, Mechanism):
 
     def _mismatch(self, plan: BayesPlan, dataset: Dataset) -> str:
         """Say what the plan was made for if it does not fit this data set or mechanism; "" if it does."""
-        columns, half_range = plan.filtered.columns, plan.filtered.half_range
+        bins, half_range = plan.filtered.bins, plan.filtered.half_range
         if (plan.counts is not None) == self._inputs_too:
             return f"other settings than protects={self.protects!r}"
         if plan.kind != dataset.y_kind:
             return f"outcomes declared {plan.kind}, not {dataset.y_kind}"
         if not math.isclose(half_range, dataset.half_range, rel_tol=1e-9):
             return "other bounds, or another scale"
-        same = dataset.x_box == columns.box and groups_of(dataset.x_box) == groups_of(columns.box)
+        same = dataset.x_box == bins.box and groups_of(dataset.x_box) == groups_of(bins.box)
         if dataset.people != plan.filtered.n or not same:
             return "another number of records or another box"
         if plan.people != (dataset.person is not None):
             return f"people who {'have' if plan.people else 'have not'} several rows"
         if plan.counts is None:
             return ""
-        if isinstance(columns, Clusters):
-            found = columns.filled(dataset.X, dataset.person).places
-            return "" if np.array_equal(columns.places, found) else "other records"
-        assert isinstance(columns, LocatedGrid)
-        found = located_grid(columns, dataset.X, dataset.person).places
-        return "" if np.array_equal(columns.places, found) else "other records"
+        if isinstance(bins, Clusters):
+            found = bins.filled(dataset.X, dataset.person).node_sums
+            return "" if np.array_equal(bins.node_sums, found) else "other records"
+        assert isinstance(bins, LocatedGrid)
+        found = located_grid(bins, dataset.X, dataset.person).node_sums
+        return "" if np.array_equal(bins.node_sums, found) else "other records"

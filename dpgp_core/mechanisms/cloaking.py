@@ -198,7 +198,7 @@ SHARES = 0.25, 0.75
 class RefinedCloaking(OptimisedNoise):
     """Publish g(X*) + U U^T C r + noise, with residuals r_i = clip(y_i - g(x_i), -B, B) about a private curve g.
 
-    With mu = 1/s'(epsilon, delta), stage i has Gaussian noise with mu_i^2 = share_i mu^2. Stage 1 cloaks y at [X; X*]
+    With mu = 1/s(epsilon, delta), stage i has Gaussian noise with mu_i^2 = share_i mu^2. Stage 1 cloaks y at [X; X*]
     in one release, so that g(X) and g(X*) have the same noise. Its model is smoother: it has twice the lengthscale, and
     the variance of the kernel as noise variance. g is clipped to the public bounds. One record moves its residual by at
     most min(2B, d), and stage 2 cloaks the residuals.

@@ -113,7 +113,7 @@ class GaussianMechanism(Mechanism):
 
     @cached_property
     def noise_multiplier(self) -> float:
-        """Noise multiplier s': noise of this scale makes a shift of at most 1 (epsilon, delta)-DP."""
+        """Noise multiplier s: noise of this scale makes a shift of at most 1 (epsilon, delta)-DP."""
         return noise_multiplier(self.epsilon, self.delta, self.calibration, unproven=self.unproven)
 
     @property

@@ -29,7 +29,7 @@ from .posterior_sampling import ONE_RECORD, RECORD_ASSUMPTIONS, RECORD_NOT_COVER
 
 @dataclass(frozen=True, kw_only=True)
 class GPPrior(ModelBasedMechanism):
-    """Release f + s' Delta G with G ~ GP(0, k), where Delta is the sensitivity of f in the RKHS of k.
+    """Release f + s Delta G with G ~ GP(0, k), where Delta is the sensitivity of f in the RKHS of k.
 
     The posterior mean is f = sum_i alpha_i k(x_i, .) with alpha = K^-1 y. Replacing y_j by y_j + d changes alpha by d
     times column j of K^-1, which is a change of f of squared RKHS norm d^2 [K^-1 K_ff K^-1]_jj exactly.

@@ -107,7 +107,7 @@ class SparseVariational(Mechanism):
 
     @property
     def noise_multiplier(self) -> float:
-        """Noise multiplier s' of the analytic Gaussian mechanism for this budget."""
+        """Noise multiplier s of the analytic Gaussian mechanism for this budget."""
         return noise_multiplier(self.epsilon, self.delta)
 
     @property

@@ -20,7 +20,7 @@ from ..accounting.losses import GaussianLoss
 from ..arrays import FloatArray, lattice
 from ..bayes.mixture import Mixture, MixtureUncertainty
 from ..bayes.model import Model
-from ..bayes.reading import Difference, Refit, ReleaseReading, difference, read, refit
+from ..bayes.refit import Difference, Refit, ReleasePosterior, difference, posterior_given, refit
 from ..bounds.buying import Purchase
 from ..figures.drawing import Curve, draw_curves, draw_grid
 from ..figures.export import new_axes
@@ -159,7 +159,7 @@ class LoadedRelease:
         Raises:
             ValueError: matplotlib is not installed.
         """
-        ax, statistics, binary = ax or new_axes(), self.statistics, self.statistics.reading == "yes/no"
+        ax, statistics, binary = ax or new_axes(), self.statistics, self.statistics.outcome_model == "yes/no"
         scale, unit = (100.0, "% yes") if binary else (1.0, statistics.y_unit)
         title = f"{statistics.y_name} [{unit}]" if unit else statistics.y_name
         sides = [side_of(each.name, each.unit, each.box, dates_of(each.unit)) for each in statistics.numbers]
@@ -185,14 +185,14 @@ class LoadedRelease:
         return ax
 
     @cached_property
-    def _reading(self) -> ReleaseReading:
-        return read(self.statistics, self.models)
+    def _posterior(self) -> ReleasePosterior:
+        return posterior_given(self.statistics, self.models)
 
     def prediction(self, X: FloatArray) -> MixtureUncertainty:
         """Return the predictions of all models at X (P, D) with their weights, for one release, in the output's
         unit.
         """
-        return uncertainty_read(self.statistics, self._reading.at(X).curve)
+        return uncertainty_read(self.statistics, self._posterior.at(X).curve)
 
 
 def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixture) -> MixtureUncertainty:
@@ -203,7 +203,7 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
         prediction: the prediction in model units.
     """
     kind: Kind = "number"
-    if isinstance(statistics, CellStatistics) and statistics.reading == "yes/no":
+    if isinstance(statistics, CellStatistics) and statistics.outcome_model == "yes/no":
         kind = "yes/no"
     outcome = Outcome(
         name=statistics.y_name,

@@ -1,6 +1,6 @@
 """Scores for private selection of hyperparameters: cross-validated squared errors, and their sensitivity to one record.
 
-The utility of candidate r, for a given epsilon of the regression, is u_r = -(SSE_r + (d s')^2 sum_k tr M_rk): the
+The utility of candidate r, for a given epsilon of the regression, is u_r = -(SSE_r + (d s)^2 sum_k tr M_rk): the
 negative sum of the held-out squared error and the expected squared noise of the private release. Only SSE_r depends on
 the outputs, so the sensitivity is the same for every epsilon of the regression.
 """
@@ -43,7 +43,7 @@ class GridScores:
     y_scale: float
 
     def expected_noise(self, noise_multiplier: float) -> FloatArray:
-        """Return the expected squared noise (d s')^2 sum_k tr M_k of each candidate (R,), in squared model units."""
+        """Return the expected squared noise (d s)^2 sum_k tr M_k of each candidate (R,), in squared model units."""
         return (self.d * noise_multiplier) ** 2 * self.noise_trace
 
     def rmse(self, squared_errors: FloatArray) -> FloatArray:

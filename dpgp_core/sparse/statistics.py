@@ -75,13 +75,13 @@ NOISE_RATIO = 2.0  # c / c*; a larger ratio means more noise for A and less for 
 
 
 def noise_scales(noise_multiplier: float, R_y: float, R_phi: float) -> NoiseScales:
-    """Return the scales sa = s' Delta and sb = sa / sqrt(c), with c = 2 c* and c* = R_y^2 / (2 R_phi^2).
+    """Return the scales sa = s Delta and sb = sa / sqrt(c), with c = 2 c* and c* = R_y^2 / (2 R_phi^2).
 
     The two cases of ``statistics_sensitivity`` meet at c = c*. For c < c* Delta is constant, so a smaller c would only
     add noise to B.
 
     Args:
-        noise_multiplier: noise multiplier s' > 0 of the budget.
+        noise_multiplier: noise multiplier s > 0 of the budget.
         R_y: bound on |y| > 0, in model units.
         R_phi: bound on |phi| > 0.
 

@@ -24,10 +24,10 @@ from .risk_model import Labels, RiskModel, features, nearest_of_spread, of_sums,
 from .strategy import Strategy
 
 LARGEST_RANK = 256
-_UNGROUPED, _GROUPS = 1000, 600  # with more than 1000 records, 600 groups of them share a column at first
+_UNGROUPED, _GROUPS = 1000, 600  # with more than 1000 records, B first has equal columns within 600 groups of them
 _PATIENCE, _PATIENCE_AFTER = 20, 5  # ``patience`` of the minimisation for groups, without and with a starting strategy
 _GROUPED = 0.5  # gap of the minimisation for groups, relative to ``gap``
-_FEWER = 8  # the strategy of records may have so many rows fewer than that of groups
+_FEWER = 8  # largest number of rows by which the final strategy may be smaller than that of groups
 
 
 def risk(models: Sequence[RiskModel], B: FloatArray, t: float) -> float:
@@ -81,8 +81,9 @@ def optimal_strategy(
         start: matrix B with any number of rows to start from, for example the result for another t. If ``groups`` are
             given, its columns are summed over the groups.
         max_iterations: approximate largest number of evaluations of the risk. A strategy is returned in any case.
-        groups: labels 0, 1, ... (n,) of records that share a column at first, which makes most steps as cheap as if
-            each group were a single record; by default those of ``grouped``. Then columns may differ within groups.
+        groups: labels 0, 1, ... (n,) of groups of records. B is first minimised with equal columns within each group,
+            which makes most steps as cheap as if each group were a single record, and then without this restriction.
+            By default those of ``grouped``.
 
     Raises:
         ValueError: a value above is out of range or of the wrong shape.

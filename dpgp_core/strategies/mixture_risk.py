@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dposv
 from ..arrays import FloatArray
 from .risk_model import Family, Member, RiskModel, families_of, narrow
 
-_OVER_NOISE = 0.3  # directions whose standard deviation, relative to the noise, is below this count as noise
+_OVER_NOISE = 0.3  # directions whose standard deviation is a smaller multiple of that of the noise count as noise
 
 
 class Point(NamedTuple):
@@ -149,7 +149,7 @@ class MixtureRisk:
 
     @cached_property
     def above_noise(self) -> FloatArray:
-        """Orthonormal columns (n, q) that span the directions in which the roots of the models exceed the noise."""
+        """Orthonormal columns (n, a) that span the directions in which the roots of the models exceed the noise."""
         roots: dict[int, list[FloatArray]] = {}
         for family in self._families:
             noise = min(member.level for member in family.members)

@@ -2,7 +2,7 @@
 
 The covariance M satisfies c_j^T M^-1 c_j <= 1 for every column c_j of C (P, n). It minimises the trace (the mean
 squared noise, this project's objective) or the log-determinant (Smith et al. 2018, section 3). M depends on inputs
-only, so it is public, and is computed once for all values of epsilon, delta, bounds and y.
+only. It is therefore public, and is computed once for all values of epsilon, delta, bounds and y.
 """
 
 from __future__ import annotations

@@ -2,10 +2,11 @@
 
 A *family* is a set of models of a mixture that share root and targets and differ in their noise only. It has one basis.
 
-A *group* is a set of records that share a column of B. If b_j = b_g for every record j of group g, then B y =
-sum_g b_g (sum of y_j over group g). The problem with groups is therefore the same problem for the sums over groups,
-which has fewer outputs. The only approximation is the restriction of B. Records with equal inputs and noise share a
-column of an optimal B anyway, because the risk is convex in B^T B and does not change when they are exchanged.
+In this package a *group* is a set of records whose columns of B are restricted to be equal (it has nothing to do with
+categories). If b_j = b_g for every record j of group g, then B y = sum_g b_g (sum of y_j over group g). With this
+restriction the problem is therefore the same problem for the sums over groups, which are fewer outputs. Records with
+equal inputs and noise have equal columns in some optimal B anyway, because the risk is convex in B^T B and does not
+change when they are exchanged.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class _LogDet(Objective):
 
 class _Trace(Objective):
     def curvature(self, rows: FloatArray, root: Root) -> FloatArray:
-        """Return sum_ab q_ja q_ka q_jb q_kb / (s_a + s_b) (n, n), where q are the rows, with an error of about 1 %.
+        """Return sum_ab q_ja q_ka q_jb q_kb / (s_a + s_b) (n, n), with an error of about 1 %; q_ja is ``rows[a, j]``.
 
         The fraction is written as 1/x = int exp(u - x e^u) du and integrated by the trapezoidal rule. Each node of the
         rule contributes the elementwise square of a Gram matrix, so the r(r+1)/2 products are not stored. A Newton

@@ -1,4 +1,4 @@
-"""The error that all pages show: root mean square error by five-fold cross-validation; and the same without privacy.
+"""The error that all pages show: the root mean square error by five-fold cross-validation, with and without privacy.
 
 Every page that shows an error of Bayes cloaking takes it from ``simulated_errors``. The simulated releases behind it
 run the code of a real release, including the planning of stages; only their noise is pseudo-random.
@@ -42,11 +42,11 @@ def folds_of(dataset: Dataset) -> tuple[Any, ...]:
     return k_folds(dataset.n, FOLDS, np.random.default_rng(_SHUFFLED))
 
 
-class Part(NamedTuple):
-    """Simulated releases of Bayes cloaking that leave out one fold. They are not private.
+class FoldResiduals(NamedTuple):
+    """Residuals of simulated releases of Bayes cloaking at the people of one fold, which they leave out. Not private.
 
     Attributes:
-        residuals: residuals of each release at the people left out.
+        residuals: residuals of each release.
         seconds: duration of one release.
     """
 
@@ -72,7 +72,7 @@ class Errors:
     seconds: float
 
 
-def entry_of(budget: Budget) -> str:
+def catalogue_name(budget: Budget) -> str:
     """Return the name of Bayes cloaking in the catalogue, which depends on what it protects."""
     return "bayes" if budget.protects == "outputs" else "bayes_cells"
 
@@ -82,24 +82,24 @@ def _fold(dataset: Dataset, index: int) -> HeldOutFold:
     return fold
 
 
-def simulated(dataset: Dataset, budget: Budget, index: int) -> Part:
+def fold_residuals(dataset: Dataset, budget: Budget, index: int) -> FoldResiduals:
     """Simulate releases that leave out one fold, and evaluate them on this fold."""
-    start, draws = time.perf_counter(), CATALOGUE[entry_of(budget)].simulated
+    start, draws = time.perf_counter(), CATALOGUE[catalogue_name(budget)].simulated
     residuals = residuals_of(budget.mechanism, _fold(dataset, index), draws, [SEED, index])
-    return Part(residuals, (time.perf_counter() - start) / draws)
+    return FoldResiduals(residuals, (time.perf_counter() - start) / draws)
 
 
-def joined(parts: list[Part], _budget: Budget) -> Errors:
-    """Join the results of all folds at one budget."""
+def joined(parts: list[FoldResiduals], _budget: Budget) -> Errors:
+    """Return the errors over all folds at one budget, given the residuals of each fold."""
     found = gathered([([part.residuals], part.seconds) for part in parts])
     return Errors(found.errors[0], float(found.half_width[0]), float(found.half_score[0]), found.seconds)
 
 
-class Numbers(NamedTuple):
-    """Released numbers of the same releases, to be read with other models.
+class FoldMeasurements(NamedTuple):
+    """Measurements of the same releases, from which curves under other models are computed.
 
     Attributes:
-        fold: records that they leave out. Their outputs are private.
+        fold: the records that these releases leave out. Their outputs are private.
         measured: measurements of each release.
     """
 
@@ -107,26 +107,26 @@ class Numbers(NamedTuple):
     measured: tuple[Measured, ...]
 
 
-def numbers(dataset: Dataset, budget: Budget, index: int) -> Numbers:
-    """Make the releases of ``simulated`` again and keep their released numbers."""
-    fold, draws, mechanism = _fold(dataset, index), CATALOGUE[entry_of(budget)].simulated, budget.mechanism
+def fold_measurements(dataset: Dataset, budget: Budget, index: int) -> FoldMeasurements:
+    """Make the releases of ``fold_residuals`` again and return their measurements."""
+    fold, draws, mechanism = _fold(dataset, index), CATALOGUE[catalogue_name(budget)].simulated, budget.mechanism
     rng = np.random.default_rng([SEED, index])
     plan = mechanism.plan_for(fold.train, fold.X_test)
     release = mechanism.measure(plan, fold.train, fold.X_test, rng, draws, mean=False)
     # the residual variance does not affect an error
-    return Numbers(fold, tuple(each._replace(distances=None) for each in release.measured))
+    return FoldMeasurements(fold, tuple(each._replace(distances=None) for each in release.measured))
 
 
-def parts_of(get: Get, function: Callable[..., Any], budget: Budget) -> list[Any] | None:
-    """Return the results of ``simulated`` or ``numbers`` for all folds; None if ``get`` returns None."""
-    data, title = cached.dataset(budget.dataset), CATALOGUE[entry_of(budget)].title
+def of_all_folds(get: Get, function: Callable[..., Any], budget: Budget) -> list[Any] | None:
+    """Return the results of ``fold_residuals`` or ``fold_measurements`` for all folds; None if ``get`` returns None."""
+    data, title = cached.dataset(budget.dataset), CATALOGUE[catalogue_name(budget)].title
     requests = [Prefetch(function, (budget, index), (data,)) for index in range(FOLDS)]
     return cached.all_of(get, f"Simulating {title}", requests)
 
 
-def missing(function: Callable[..., Any], budget: Budget) -> Iterator[Prefetch]:
+def missing_folds(function: Callable[..., Any], budget: Budget) -> Iterator[Prefetch]:
     """Yield the folds that are not computed yet, the last first; nothing if the errors are computed."""
-    if function is simulated and cached.find(joined, budget) is not None:
+    if function is fold_residuals and cached.find(joined, budget) is not None:
         return
     for index in reversed(range(FOLDS)):
         if cached.find(function, budget, index) is None:
@@ -137,17 +137,17 @@ def simulated_errors(budget: Budget, get: Get = cached.answer) -> Errors | None:
     """Return the errors of Bayes cloaking at a budget, the same on every page; None if ``get`` returns None."""
     found = cached.find(joined, budget)
     if found is None:
-        parts = parts_of(get, simulated, budget)
+        parts = of_all_folds(get, fold_residuals, budget)
         if parts is None:
             return None
         found = cached.value("Joining the parts", joined, budget, given=(parts,), here=True)
     return found
 
 
-def opening_errors(budget: Budget) -> Prefetch:
-    """Return these errors as a result to be computed in advance."""
+def errors_in_advance(budget: Budget) -> Prefetch:
+    """Return the request for these errors, so that they can be computed in advance."""
     data = cached.dataset(budget.dataset)
-    return Prefetch(joined, (budget,), ([simulated(data, budget, index) for index in range(FOLDS)],))
+    return Prefetch(joined, (budget,), ([fold_residuals(data, budget, index) for index in range(FOLDS)],))
 
 
 def without_privacy(name: str, *models: Model) -> float:
@@ -158,20 +158,20 @@ def without_privacy(name: str, *models: Model) -> float:
         models: models declared on the page, if any. The best of them counts if its error is smaller than that of the
             models of Bayes cloaking. Data of very many people are excluded, because there it is slow and never smaller.
     """
-    found = _least(cached.answer, name, models)
+    found = _smallest_error(cached.answer, name, models)
     assert found is not None  # the page waits for it
     return found
 
 
 def without_privacy_soon(name: str, *models: Model) -> float | None:
     """Return this error if it is ready soon; otherwise return None while the computation goes on."""
-    return _least(cached.soon, name, models)
+    return _smallest_error(cached.soon, name, models)
 
 
-def _least(get: Get, name: str, models: tuple[Model, ...]) -> float | None:
-    """Return the smallest of the errors of ``opening``; None if ``get`` returns None."""
+def _smallest_error(get: Get, name: str, models: tuple[Model, ...]) -> float | None:
+    """Return the smallest of these errors; None if ``get`` returns None."""
     errors = []
-    for function, settings, given in opening(name, *models):
+    for function, settings, given in without_privacy_in_advance(name, *models):
         made = get("Fitting without privacy", function, *settings, given=given)
         if made is None:
             return None
@@ -179,10 +179,10 @@ def _least(get: Get, name: str, models: tuple[Model, ...]) -> float | None:
     return min(errors)
 
 
-def opening(name: str, *models: Model) -> list[Prefetch]:
-    """Return the errors of which ``without_privacy`` is the smallest, as results to be computed in advance.
+def without_privacy_in_advance(name: str, *models: Model) -> list[Prefetch]:
+    """Return the requests for the errors whose minimum is ``without_privacy``, so that they can be computed in advance.
 
-    The slow one, of the models of Bayes cloaking, does not depend on what the page declares.
+    The slow request, for the models of Bayes cloaking, does not depend on what the page declares.
     """
     declared, data = models if exhibit(name).cross_validated else (), cached.dataset(name)
     return [Prefetch(_of_mixture, (name,), (data,)), *(Prefetch(_of_declared, (each,), (data,)) for each in declared)]

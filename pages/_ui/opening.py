@@ -6,8 +6,11 @@ The data are shipped and public, and the releases are simulated.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
+from typing import get_args
 
 from datasets import EXHIBITS
+from dpgp_core.accounting.guarantee import Protects
 from pages._ui import left_out
 from pages._ui.cloaking import computed
 from pages._ui.compare import compute
@@ -21,21 +24,31 @@ from pages._ui.work.cached import Prefetch
 DRAW = Draw(epsilon=1.0, delta=offers.DELTA)
 
 
-def opening_errors(name: str) -> Iterator[Prefetch]:
-    """Yield the errors of Bayes cloaking one step of δ away from the usual one; see ``compute.opening_curves`` too."""
-    for delta in offers.neighbours(offers.DELTAS, offers.DELTA):
-        for epsilon in CURVE_EPSILONS:
-            yield left_out.opening_errors(Budget(name, epsilon, delta))
+def budgets() -> list[Budget]:
+    """Return the budgets of Bayes cloaking whose errors ship.
+
+    They have every ε: for all data sets at the usual δ, and for those with which pages open at every δ. Where both
+    inputs and outputs are protected, only one data set is shown as a page opens, on Compare. For all others the ends of
+    the range of noise ship, too.
+    """
+    names, protected = [each.name for each in EXHIBITS.values() if each.cross_validated], get_args(Protects)
+    first, of_map = compute.opened()[0].model.dataset, next(iter(offers.MAP.titles))
+    settings = [
+        *product(names, CURVE_EPSILONS, [offers.DELTA], protected),
+        *product([first], CURVE_EPSILONS, offers.DELTAS, protected),
+        *product([of_map], CURVE_EPSILONS, offers.DELTAS, ["outputs"]),
+        *((name, *end, protects) for name, end, protects in product(names, compute.ENDS, protected)),
+    ]
+    return [*dict.fromkeys(Budget(*each) for each in settings)]
 
 
 def results() -> Iterator[Prefetch]:
     """Yield all results that take more than half a second, for the settings with which pages open."""
     yield from compute.opening_curves()
-    for menu in (offers.CURVE, offers.MAP):
-        yield from opening_errors(next(iter(menu.titles)))
-        for name in menu.titles:
-            yield from computed.opening(name)
+    yield from map(left_out.errors_in_advance, budgets())
+    for name in (*offers.CURVE.titles, *offers.MAP.titles):
+        yield from computed.opening(name)
     for exhibit in EXHIBITS.values():
         if exhibit.cross_validated or exhibit.scene is not None:
-            yield from left_out.opening(exhibit.name, usual(exhibit.name))
+            yield from left_out.without_privacy_in_advance(exhibit.name, usual(exhibit.name))
     yield from sparse.opening([*sparse_view.DATASET.titles], DRAW)

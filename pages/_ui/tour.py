@@ -149,7 +149,7 @@ def needed(target: float) -> float:
     """Return the epsilon that refined cloaking needs for an error of ``target`` cm on people left out; inf if none
     suffices.
     """
-    epsilon = compare.needed(compare.opened()[0], "refined", target)
+    epsilon = compare.needed(compare.curve(compare.opened()[0], "refined"), target)
     return math.inf if epsilon is None else epsilon
 
 

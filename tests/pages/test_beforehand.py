@@ -20,6 +20,8 @@ from pages._ui.compare.compute import concerning
 from pages._ui.compare.contenders import BY_WAIT, CONTENDERS, CURVE_EPSILONS
 from pages._ui.look import offers
 from pages._ui.model import Budget
+from pages._ui.sparse import compute as sparse
+from pages._ui.sparse import view as sparse_view
 from pages._ui.work import beforehand, cached, jobs
 from pages._ui.work.jobs import Jobs
 
@@ -27,7 +29,7 @@ DRAWS = {name: CONTENDERS[name].simulated for name in BY_WAIT}  # read before ot
 ROUNDING = 0.02  # of a size: another processor may take another step of an optimiser
 PAGES = ("start", "kung_curves", "london_noise_map", "lengthscale_choice", "compare", "sparse_dp_gp", "explore_release")
 LONG = {  # functions that take seconds: of a first visit none of them is left
-    "pages._ui.left_out": {"simulated", "numbers", "_of_mixture"},
+    "pages._ui.left_out": {"fold_residuals", "fold_measurements", "_of_mixture"},
     "pages._ui.cloaking.staged": {"without_privacy"},
     "pages._ui.compare.contenders": {"curve", "piece"},
     "pages._ui.sparse.compute": {
@@ -56,14 +58,14 @@ def test_compare_opens_with_shipped_curves(contest):
         assert found.errors.shape[0] == len(found.half_width) == len(found.half_score) == len(CURVE_EPSILONS)
         assert np.isfinite(found.errors).all()
         assert compute.is_ready(contest, name)
-    assert compute.is_ready(replace(contest, delta=1e-4), "bayes")
-    assert not compute.is_ready(replace(contest, delta=1e-3), "bayes")
+        if not name.endswith("_bins"):  # they have no intervals
+            assert compute.is_ready(contest, name, 1.0)
 
 
 @pytest.mark.usefixtures("used")
 @pytest.mark.parametrize("name", [each.name for each in EXHIBITS.values() if each.cross_validated])
 def test_errors_of_bayes_cloaking_ship_for_every_epsilon(name, monkeypatch):
-    monkeypatch.setattr(left_out, "parts_of", pytest.fail)
+    monkeypatch.setattr(left_out, "of_all_folds", pytest.fail)
     protected = get_args(Protects) if name == compute.opened()[0].model.dataset else ["outputs"]
     for epsilon, protects in product(CURVE_EPSILONS, protected):
         found = left_out.simulated_errors(Budget(name, epsilon, offers.DELTA, protects))
@@ -71,8 +73,20 @@ def test_errors_of_bayes_cloaking_ship_for_every_epsilon(name, monkeypatch):
         assert not found.errors.flags.writeable
 
 
+def test_every_delta_ships_where_pages_open():
+    every = set(product(CURVE_EPSILONS, offers.DELTAS))
+    for name, protects in (("kung", "outputs"), ("kung", "inputs and outputs"), ("london_hexes", "outputs")):
+        found = [each for each in opening.budgets() if (each.dataset, each.protects) == (name, protects)]
+        assert {(each.epsilon, each.delta) for each in found} == every
+    assert len(opening.budgets()) == len({*opening.budgets()})
+    of_sparse = sparse.opening([*sparse_view.DATASET.titles], opening.DRAW)
+    released = {each.settings[0].epsilon for each in of_sparse if each.function is sparse.release_bayes}
+    assert released == {*offers.EPSILONS} >= {*sparse.CURVE_EPSILONS}
+
+
 def test_lessons_open_their_linked_settings():
-    assert {"delta": compute.LESSON_DELTA} in dict(words.LESSONS).values()
+    assert {"delta": 0.01} in dict(words.LESSONS).values()
+    assert 0.01 in offers.DELTAS
     led = [lesson["compare_dataset"] for _, lesson in words.LESSONS if "bins" in lesson and "compare_dataset" in lesson]
     assert led == [*compute.LINKED]
     assert {"compare_dataset": "london_hexes", "bins": compute.LINKED["london_hexes"]} in dict(words.LESSONS).values()

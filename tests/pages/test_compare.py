@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.evaluation.comparison import held_out_errors, hold_out
 from pages._ui import left_out, session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
@@ -55,8 +56,8 @@ def test_epsilon_needed_reaches_the_target(seen):
     needed = app.dataframe[0].value.set_index("mechanism").loc["Refined cloaking", "ε needed for the target"]
     data = load_dataset("kung")
     mechanism = contenders.contender(HEIGHTS, "refined", float(needed))
-    held = contenders.hold_out(mechanism, data, contenders.folds_of(data))
-    at = contenders.held_out_errors(mechanism, held, 60, 1)
+    held = hold_out(mechanism, data, contenders.folds_of(data))
+    at = held_out_errors(mechanism, held, 60, 1)
     assert at.mean() == pytest.approx(9.0, rel=0.01)
 
 
@@ -192,7 +193,7 @@ def test_another_delta_simulates_the_present_epsilon_only(kept, delta):
 
 def test_other_deltas_are_simulated_unless_kept(kept, monkeypatch):
     monkeypatch.setattr(contenders, "curve", lambda data, contest, name: a_curve(contest.delta))
-    found = compute.curve(ELSEWHERE, "cloaking", 2.0)
+    found = compute.curve(ELSEWHERE, "cloaking")
     assert not found.interpolated
     assert (found.errors == ELSEWHERE.delta).all()
 
@@ -294,9 +295,25 @@ def test_slow_curves_grow_fold_by_fold(name):
     assert [folds for _, folds in grown] == [1, 2, 3, 4, 5]
     whole = contenders.curve(data, concerning(TOY_CONTEST, name), name)
     np.testing.assert_array_equal(grown[-1][0].errors, whole.errors)
-    np.testing.assert_array_equal(grown[-1][0].half_width, whole.half_width)
+    if name == "bayes":  # the intervals of all epsilons are known, because pages share its errors
+        point = contenders.point(data, concerning(TOY_CONTEST, name), name, contenders.CURVE_EPSILONS[5])
+        assert grown[-1][0].half_width[5] == point.half_width[0]
     assert [folds for _, folds in compute.growing(TOY_CONTEST, name)] == [5]
     assert [folds for _, folds in compute.growing(TOY_CONTEST, "cloaking")] == [5]
+
+
+@pytest.mark.full_for("sparse")
+@pytest.mark.parametrize("name", ["cloaking", "sparse"])
+def test_intervals_are_computed_at_the_present_epsilon_only(cold, name):
+    found = compute.curve(TOY_CONTEST, name, 2.0)
+    there = np.equal(contenders.CURVE_EPSILONS, 2.0)
+    for values in (found.half_width, found.half_score):
+        np.testing.assert_array_equal(np.isfinite(values), there)
+    assert compute.is_ready(TOY_CONTEST, name, 2.0)
+    assert not compute.is_ready(TOY_CONTEST, name, 5.0)
+    moved = compute.curve(TOY_CONTEST, name, 5.0)
+    np.testing.assert_array_equal(moved.errors, found.errors)  # only intervals are added
+    assert np.isfinite(moved.half_width[contenders.CURVE_EPSILONS.index(5.0)])
 
 
 def test_pinned_data_with_other_inputs_differ(monkeypatch):

@@ -54,15 +54,11 @@ def test_work_runs_here_or_in_processes():
 def test_a_cluster_compares_mechanisms_with_the_same_numbers(cluster, monkeypatch):
     data = load_dataset("toy_1d")
     here = {name: contenders.curve(data, CONTEST, name) for name in CONTENDERS}
-    needed = contenders.needed(data, CONTEST, CONTENDERS[0], 0.3)
     monkeypatch.setenv(VARIABLE, cluster)
     for name in CONTENDERS:
         there = contenders.curve(data, CONTEST, name)
         np.testing.assert_allclose(there.errors, here[name].errors, rtol=1e-10, atol=0)
-        np.testing.assert_allclose(there.half_width, here[name].half_width, rtol=1e-10, atol=0)
         assert there.seconds > 0
-    assert needed is not None
-    assert contenders.needed(data, CONTEST, CONTENDERS[0], 0.3) == pytest.approx(needed, rel=1e-10)
 
 
 def refused(sentence, address=None):

@@ -106,6 +106,22 @@ def test_a_threshold_is_answered_with_probabilities(seen):
     assert not app.exception
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("curve", {"explore_model", "explore_share", "explore_points", "explore_level"}),
+        ("centiles", {"explore_points"}),
+        ("difference", {"explore_level"}),
+    ],
+)
+def test_a_question_has_the_controls_that_change_its_answer(seen, question, expected):
+    address = {"explore_example": "kung_sexes", "explore_model": "one", "explore_share": "3"}
+    app = seen("explore_release", explore_shown=question, **address)
+    assert not app.exception
+    offered = {each.key for kind in ("selectbox", "select_slider") for each in app.get(kind) if not each.disabled}
+    assert offered & {"explore_model", "explore_share", "explore_points", "explore_level"} == expected
+
+
 @pytest.mark.full
 def test_an_uploaded_release_stays_in_its_session(open_page, files, monkeypatch):
     app = uploaded(open_page, zipped(files))

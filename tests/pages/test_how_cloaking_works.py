@@ -276,6 +276,10 @@ def test_text_and_link_show_the_same_state(open_page):
 
 def test_every_control_of_the_sidebar_moves_something(open_page):
     """A data set and its model are offered only where they are drawn."""
+    measured = open_page(PAGE, step="measured").sidebar
+    assert {each.key for kind in ("selectbox", "select_slider", "toggle") for each in measured.get(kind)} == {
+        *("epsilon", "delta", "dataset")
+    }
     app, keys = open_page(PAGE), ("hidden_dataset", "dataset", "kernel", "lengthscale_years", "overlay")
     assert not {each.key for kind in ("selectbox", "select_slider", "toggle") for each in app.sidebar.get(kind)} & {
         *keys

@@ -110,6 +110,14 @@ def test_digits_follow_the_interval():
     assert tables.decimals_within([1.0], [1.0]) == 6  # known exactly
 
 
+def test_names_leave_room_for_the_toolbar():
+    def above(height: float) -> float:
+        figure = finish(go.Figure().add_scatter(x=[0, 1], y=[0, height], name="line").update_yaxes(range=[0, 1]), 400)
+        return plots.named_lines(figure).layout.margin.t
+
+    assert above(0.99) >= above(0.5) + 20
+
+
 def test_named_rows_have_a_line_each():
     figure = go.Figure().add_scatter(x=[1.0, np.nan, 2.0], y=["truth", "truth", "path"], name="found")
     found = tables.of_figure(figure.update_traces(meta=tables.NOT_PRIVATE))

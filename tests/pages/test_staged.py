@@ -175,7 +175,7 @@ def test_left_out_errors_begin_before_drawing(monkeypatch, open_page):
         for overlay in ("false", "true"):
             requests.clear()
             open_page(page, overlay=overlay, mechanism="bayes")
-            begun = bool(requests) and requests[0].function is left_out.simulated
+            begun = bool(requests) and requests[0].function is left_out.fold_residuals
             assert begun == (overlay == "true")
 
 

@@ -279,7 +279,7 @@ def test_compare_requests_missing_results_then_neighbours(cold, monkeypatch):
     others = [concerning(each, "cloaking") for each in compute.neighbours(contest)]
     assert [request.settings[0] for request in requested if request.function is contenders.curve] == others
     assert [each.delta for each in others] == [1e-4, 1e-6, 1e-5, 1e-5]
-    assert {each.settings[0].delta for each in requested if each.function is left_out.simulated} == {
+    assert {each.settings[0].delta for each in requested if each.function is left_out.fold_residuals} == {
         1e-6,
         1e-5,
         1e-4,

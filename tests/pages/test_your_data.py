@@ -105,7 +105,7 @@ def test_logarithms_speak_in_factors(open_page):
     app = press(app, "Make release 1")
     assert not app.exception
     assert "of 51 points the curve is not known to within a factor of 1.2" in said(app)
-    assert app.dataframe[-1].value["released value"].between(30, 400).all()
+    assert app.dataframe[-1].value["released value [cm]"].between(30, 400).all()
     assert "must lie above 0 where logarithms are measured" in said(declare(app, low=0.0))
 
 
@@ -305,9 +305,10 @@ def values_of(app):
 @pytest.mark.full
 @pytest.mark.parametrize("kind", ["number", "amount"])  # and a count is an amount: its scatter may be skewed
 def test_centiles_are_shown_and_published_on_request(open_page, kind):
-    app = press(declare(practised(open_page, of_kind(kind)), centiles=True), "Make release 1")
+    table = of_kind(kind)
+    app, unit = press(declare(practised(open_page, table), centiles=True), "Make release 1"), table.form["y_unit"]
     assert spec_from_json(last_zip(app).read("release.json")).y_kind == kind
-    names = [f"{each} % are below" for each in (3, 15, 50, 85, 97)]
+    names = [f"{each} % are below [{unit}]" for each in (3, 15, 50, 85, 97)]
     shown = app.dataframe[0].value[names].to_numpy()
     assert (np.diff(shown, axis=1) >= 0).all()
     np.testing.assert_allclose(shown[:, 4], values_of(app)["centile_97"])

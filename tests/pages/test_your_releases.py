@@ -45,10 +45,13 @@ def test_page_card_and_file_agree(open_page):
     kept = np.genfromtxt(io.BytesIO(archive.read("values.csv")), delimiter=",", names=True)
     assert len(kept) == len(numbers(traces(app)["released"]["y"])) == 51
     shown = app.dataframe[0].value
-    columns = ("released value", "curve, 95 % from", "curve, to", "output, 95 % from", "output, to")
+    columns = [
+        f"{each} [cm]"
+        for each in ("released value", "curve, 95 % from", "curve, to", "output, 95 % from", "output, to")
+    ]
     for name, other in zip(columns, list(kept.dtype.names)[1:6], strict=True):
         np.testing.assert_allclose(shown[name], kept[other], err_msg=f"{name}: {other}")
-    assert (shown["curve, 95 % from"] < shown["curve, to"]).all()
+    assert (shown["curve, 95 % from [cm]"] < shown["curve, to [cm]"]).all()
     offered = [each.proto.label for each in app.get("download_button")]
     assert offered == [
         r"Download release 1\: height by refined cloaking",

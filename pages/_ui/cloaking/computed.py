@@ -226,7 +226,9 @@ def _errors_by(get: Get, model: Model, design: Design, draw: Draw) -> FloatArray
         budget = Budget(model.dataset, draw.epsilon, draw.delta)
         found = _errors_in_stages(get, budget, model)
         if found is not None:
-            cached.prefetch(*(fold for each in _likely(budget) for fold in left_out.missing(left_out.simulated, each)))
+            cached.prefetch(
+                *(fold for each in _likely(budget) for fold in left_out.missing_folds(left_out.fold_residuals, each))
+            )
         return found
     design = replace(design, focus="records")
     last = (_errors, model, design, replace(draw, draws=1, seed=SEED))
@@ -246,7 +248,7 @@ def _errors_in_stages(get: Get, budget: Budget, model: Model) -> FloatArray | No
     kept: FloatArray | None = cached.find(_errors_read, budget, model)
     if kept is not None:
         return kept
-    numbers = left_out.parts_of(get, left_out.numbers, budget)
+    numbers = left_out.of_all_folds(get, left_out.fold_measurements, budget)
     if numbers is None:
         return None
     read = get("Reading them with this model", _errors_read, budget, model, given=(numbers,))
@@ -256,8 +258,8 @@ def _errors_in_stages(get: Get, budget: Budget, model: Model) -> FloatArray | No
 def _foresee(model: Model, design: Design, draw: Draw) -> None:
     """Let an idle process begin with the people left out while the page computes something else."""
     if design.in_stages:
-        function = left_out.simulated if model == usual(model.dataset) else left_out.numbers
-        cached.prefetch(*left_out.missing(function, Budget(model.dataset, draw.epsilon, draw.delta)))
+        function = left_out.fold_residuals if model == usual(model.dataset) else left_out.fold_measurements
+        cached.prefetch(*left_out.missing_folds(function, Budget(model.dataset, draw.epsilon, draw.delta)))
         return
     design = replace(design, focus="records")
     if cached.find(_errors, model, design, replace(draw, draws=1, seed=SEED)) is None:
@@ -291,7 +293,7 @@ def _errors(held: list[HeldOutFold], model: Model, design: Design, draw: Draw) -
 
 
 def _errors_read(
-    parts: list[left_out.Numbers],
+    parts: list[left_out.FoldMeasurements],
     budget: Budget,
     model: Model,
     *,

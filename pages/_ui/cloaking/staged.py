@@ -13,8 +13,8 @@ from dpgp_core.bayes.filter import Filter, filter_of
 from dpgp_core.bayes.mixture import MixtureUncertainty, stack_draws
 from dpgp_core.bayes.model import Model as Mixed
 from dpgp_core.bayes.queries import Measured
-from dpgp_core.bayes.reading import ReleaseReading
-from dpgp_core.bayes.settings import reading_for
+from dpgp_core.bayes.refit import ReleasePosterior
+from dpgp_core.bayes.settings import outcome_model_for
 from dpgp_core.mechanisms import BayesCloaking
 from dpgp_core.release import CENTILES
 from dpgp_core.table import Dataset
@@ -36,7 +36,7 @@ def models(dataset: Dataset, budget: Budget, model: Model) -> tuple[Mixed, ...]:
     mechanism = budget.mechanism
     if model != usual(model.dataset):
         mechanism = replace(mechanism, kernels=(model.build(),), noise_variances=(model.noise,))
-    return mechanism.models(dataset.x_box, dataset.half_range, reading_for(dataset.y_kind), dataset.people)
+    return mechanism.models(dataset.x_box, dataset.half_range, outcome_model_for(dataset.y_kind), dataset.people)
 
 
 def filter_for(dataset: Dataset, budget: Budget, model: Model) -> Filter:
@@ -46,7 +46,7 @@ def filter_for(dataset: Dataset, budget: Budget, model: Model) -> Filter:
         return plan.filtered
     return filter_of(
         models(dataset, budget, model),
-        plan.filtered.columns,
+        plan.filtered.bins,
         plan.filtered.n,
         plan.filtered.half_range,
         is_binary=plan.filtered.is_binary,
@@ -64,7 +64,7 @@ def read(
     """Predict at X_test (P, D) from the numbers of several releases. This costs no privacy."""
     filtered, parts = filter_for(dataset, budget, model), []
     for each in measured:
-        parts.append(_reading(dataset, filtered, each).at(X_test).curve)
+        parts.append(_posterior(dataset, filtered, each).at(X_test).curve)
         progress(len(parts) / len(measured))
     return MixtureUncertainty(outcome=dataset.outcome, prediction=stack_draws(parts))
 
@@ -85,9 +85,9 @@ def curves(
     return uncertainty.values, Intervals(*ends, residual_sd=uncertainty.residual_sd[0])
 
 
-def _reading(dataset: Dataset, filtered: Filter, measured: Measured) -> ReleaseReading:
+def _posterior(dataset: Dataset, filtered: Filter, measured: Measured) -> ReleasePosterior:
     """Return a simulated release, read as the core reads a release."""
-    return ReleaseReading(models=(), x_box=dataset.x_box, filtered=filtered, measured=measured)
+    return ReleasePosterior(models=(), x_box=dataset.x_box, filtered=filtered, measured=measured)
 
 
 def noise_half(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _draw: Draw, model: Model) -> FloatArray:
@@ -98,9 +98,9 @@ def noise_half(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _
     the released one. It is the normal quantile of ``LEVEL`` times the standard deviation of their difference given the
     released numbers, widened if these do not fit the models. Only released numbers enter.
     """
-    reading = _reading(dataset, filter_for(dataset, budget, model), first.measured)
-    [fit] = reading.at(scene.X_test[:1]).curve.fit
-    sd = fit.widened * np.sqrt(reading.noise_variance(scene.X_test))
+    posterior = _posterior(dataset, filter_for(dataset, budget, model), first.measured)
+    [fit] = posterior.at(scene.X_test[:1]).curve.fit
+    sd = fit.widened * np.sqrt(posterior.noise_variance(scene.X_test))
     return np.asarray(ndtri((1 + LEVEL) / 2) * dataset.y_scale * sd)
 
 

@@ -274,7 +274,7 @@ def explain(result: Result) -> Steps:
         ),
         (
             "Noise multiplier",
-            f"s′ = {text.number(multiplier, 4)} "
+            f"s = {text.number(multiplier, 4)} "
             f"from ε = {draw.epsilon:g}, δ = {text.small(draw.delta)} ({draw.calibration})",
         ),
         *after,
@@ -332,13 +332,13 @@ def _at_once(result: Result) -> tuple[Step, Steps]:
         f"lengthscale {model.lengthscale:g} {result.dataset.x_units[0]}; {solved}",
     )
     if noise is None:
-        drawn = "s′ Δ G, G from the GP prior, Δ the exact RKHS sensitivity: valid at any later test point"
+        drawn = "s Δ G, G from the GP prior, Δ the exact RKHS sensitivity: valid at any later test point"
         return matrix, [("Noise", drawn)]
     dropped = text.small(float(f"{noise.dropped_energy:.0e}")) if noise.dropped_energy > 0 else "nothing"
     return matrix, [
         (
             "Noise",
-            f"(d s′)² M, M of rank {noise.rank} from the {result.design.objective} objective; "
+            f"(d s)² M, M of rank {noise.rank} from the {result.design.objective} objective; "
             "no person moves the curve by more than it hides, c_jᵀ M⁺ c_j ≤ 1 for every j",
         ),
         (

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from datasets import EXHIBITS, exhibit
-from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import Piece
 from dpgp_core.evaluation.errors import epsilon_on_curve
@@ -61,10 +59,21 @@ def growing(
     Args:
         contest: the settings.
         name: name of the contender.
-        epsilon: where the error has to be simulated, while the others may be interpolated (``_interpolated``). None if
-            all have to be simulated.
+        epsilon: where the error has to be simulated, with intervals, while the others may be interpolated
+            (``_interpolated``). None if all errors have to be simulated, and no intervals.
         progress: precedes the contender's title on the progress bar while the page waits.
     """
+    for curve, folds in _growing(contest, name, epsilon, progress):
+        if folds == FOLDS and epsilon is not None and _lacks_interval(curve, epsilon):
+            curve = with_simulated(curve, contest, name, epsilon, progress)
+        yield curve, folds
+
+
+def _lacks_interval(curve: Curve, epsilon: float) -> bool:
+    return bool(np.isnan(curve.half_width[CURVE_EPSILONS.index(epsilon)]))
+
+
+def _growing(contest: Contest, name: str, epsilon: float | None, progress: str) -> Iterator[tuple[Curve, int]]:
     concern, folds = concerning(contest, name), FOLDS
     if (whole := _whole(concern, name)) is not None:
         yield whole, folds
@@ -147,8 +156,8 @@ def with_simulated(curve: Curve, contest: Contest, name: str, epsilon: float, pr
 def is_ready(contest: Contest, name: str, epsilon: float | None = None) -> bool:
     """Return whether the curve of a contender is available without waiting; see ``growing``."""
     concern = concerning(contest, name)
-    if _whole(concern, name) is not None:
-        return True
+    if (whole := _whole(concern, name)) is not None:
+        return epsilon is None or not _lacks_interval(whole, epsilon) or _point(concern, name, epsilon) is not None
     drawn = None if epsilon is None else _interpolated(concern, name)
     if epsilon is None or drawn is None:
         return False
@@ -167,7 +176,7 @@ def _piece(concern: Contest, name: str, index: int, doing: str) -> Piece:
     budgets, given = _budgets(concern, name), (dataset(concern),)
     if not budgets:
         return cached.value(doing, contenders.piece, concern, name, index, given=given)
-    requests = [Prefetch(left_out.simulated, (each, index), given) for each in budgets]
+    requests = [Prefetch(left_out.fold_residuals, (each, index), given) for each in budgets]
     return contenders.piece_of(cached.values(doing, requests))
 
 
@@ -190,17 +199,9 @@ def _whole(concern: Contest, name: str) -> Curve | None:
     return None if is_slow(name) else cached.find(contenders.curve, concern, name)
 
 
-def needed(contest: Contest, name: str, target: float) -> float | None:
-    """Return the epsilon that a contender needs for a target error, in the output's unit, found by root-finding."""
-    doing = f"Solving for ε: {CONTENDERS[name].title}"
-    return cached.value(doing, contenders.needed, concerning(contest, name), name, target, given=(dataset(contest),))
-
-
-def _need(contest: Contest, name: str, curve: Curve, target: float) -> float | None:
-    """Return this epsilon, read off the curve if root-finding is slow."""
-    if CONTENDERS[name].kind.automatic:
-        return epsilon_on_curve(CURVE_EPSILONS, curve.mean, target)
-    return needed(contest, name, target)
+def needed(curve: Curve, target: float) -> float | None:
+    """Return the epsilon at which a curve reaches a target error, in the output's unit; None if it does not."""
+    return epsilon_on_curve(CURVE_EPSILONS, curve.mean, target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +248,7 @@ class Compared:
 def compared(contest: Contest, epsilon: float, target: float, curves: dict[str, Curve]) -> Compared:
     """Return the curves, with the epsilon that each contender needs for a target error in the output's unit."""
     nonprivate = without_privacy(contest.model.dataset, contest.model)
-    needs = {name: _need(contest, name, each, target) for name, each in curves.items()}
+    needs = {name: needed(each, target) for name, each in curves.items()}
     return Compared(contest, epsilon, target, nonprivate, curves, needs)
 
 
@@ -285,23 +286,14 @@ def opened() -> list[Contest]:
     return [Contest(usual(name), offers.DELTA, bins, INDUCING) for name, bins in bins_of.items()]
 
 
-LESSON_DELTA = 0.01  # to which Compare's first lesson leads
-
-
 def opening_curves() -> Iterator[Prefetch]:
-    """Yield the complete curves of these contests, and those of Bayes cloaking for all data sets and at the delta of a
-    lesson.
-    """
+    """Yield the curves of these contests, with the intervals at the first epsilon; without Bayes cloaking."""
     for contest in opened():
         for name in BY_WAIT:
             if not _budgets(contest, name):
-                yield Prefetch(contenders.curve, (concerning(contest, name), name), (dataset(contest),))
-    names = [each.name for each in EXHIBITS.values() if each.cross_validated]
-    for name, delta in [*((name, offers.DELTA) for name in names), (names[0], LESSON_DELTA)]:
-        for epsilon, protects in product(CURVE_EPSILONS, get_args(Protects)):
-            yield left_out.opening_errors(Budget(name, epsilon, delta, protects))
-    for name, (epsilon, delta), protects in product(names, ENDS, get_args(Protects)):
-        yield left_out.opening_errors(Budget(name, epsilon, delta, protects))
+                concern, given = concerning(contest, name), (dataset(contest),)
+                yield Prefetch(contenders.curve, (concern, name), given)
+                yield Prefetch(contenders.point, (concern, name, float(offers.EPSILON.default)), given)
 
 
 def foresee(contest: Contest, names: Sequence[str], epsilon: float | None = None) -> None:
@@ -329,14 +321,16 @@ def neighbours(contest: Contest) -> list[Contest]:
 
 def _missing(concern: Contest, name: str, epsilon: float | None) -> Iterator[Prefetch]:
     """Yield what ``growing`` has to compute."""
-    if _whole(concern, name) is not None:
-        return
     given = (dataset(concern),)
+    if (whole := _whole(concern, name)) is not None:
+        if epsilon is not None and _lacks_interval(whole, epsilon) and _point(concern, name, epsilon) is None:
+            yield Prefetch(contenders.point, (concern, name, epsilon), given)
+        return
     if epsilon is not None and (drawn := _interpolated(concern, name)) is not None:
         for each in _to_simulate(drawn, epsilon):
             budget = contenders.budget_of(concern, name, each)
             if budget is not None:
-                yield from left_out.missing(left_out.simulated, budget)
+                yield from left_out.missing_folds(left_out.fold_residuals, budget)
             elif _point(concern, name, each) is None:
                 yield Prefetch(contenders.point, (concern, name, each), given)
         return
@@ -348,8 +342,8 @@ def _missing(concern: Contest, name: str, epsilon: float | None) -> Iterator[Pre
         if not budgets:
             yield Prefetch(contenders.piece, (concern, name, index), given)
         for budget in reversed(budgets):
-            if cached.find(left_out.simulated, budget, index) is None:
-                yield Prefetch(left_out.simulated, (budget, index), given)
+            if cached.find(left_out.fold_residuals, budget, index) is None:
+                yield Prefetch(left_out.fold_residuals, (budget, index), given)
 
 
 SEED = 1  # number of the simulated release

@@ -19,13 +19,9 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import (
     Piece,
     gathered,
-    held_out_errors,
-    hold_out,
     sweep,
     sweep_fold,
-    with_epsilon,
 )
-from dpgp_core.evaluation.errors import epsilon_for_error
 from dpgp_core.evaluation.limits import Limits, SimulatedError, limits, simulated_error
 from dpgp_core.evaluation.peers import best_by_oracle, settings
 from dpgp_core.kernels import Stationary
@@ -33,7 +29,7 @@ from dpgp_core.mechanisms import CATALOGUE, BayesCloaking
 from dpgp_core.mechanisms.base import Mechanism
 from dpgp_core.mechanisms.catalogue import Parameters
 from dpgp_core.table import Dataset
-from pages._ui.left_out import SEED, Errors, Part, folds_of
+from pages._ui.left_out import SEED, Errors, FoldResiduals, folds_of
 from pages._ui.look import text
 from pages._ui.look.plots import GUARANTEE, NON_PRIVATE, OTHER, PRIVATE, band, draw_line, faded, finish
 from pages._ui.model import Budget, Model, clip_of, usual
@@ -90,8 +86,8 @@ class Curve:
     Attributes:
         errors: RMSE on people left out of each simulated release (E, draws), in the output's unit.
         half_width: half-width of the 95 % interval for an output, median over test points (E,), in the output's unit;
-            NaN if a mechanism has none.
-        half_score: half of the interval score (E,), in the output's unit; NaN if a mechanism has no interval.
+            NaN where it was not computed, and if a mechanism has no interval.
+        half_score: half of the interval score (E,), in the output's unit; NaN where there is no half-width.
         seconds: duration of one fit and one release.
         interpolated: values of epsilon whose errors are interpolated from releases at another delta.
     """
@@ -128,11 +124,14 @@ class Curve:
 def curve(
     dataset: Dataset, contest: Contest, name: str, *, progress: Callable[[float], None] = lambda fraction: None
 ) -> Curve:
-    """Simulate a contender at every epsilon, on the cluster if one is configured (``engine``)."""
-    mechanism = contender(contest, name, _ANY_EPSILON)
+    """Simulate the errors of a contender at every epsilon, on the cluster if one is configured (``engine``).
+
+    There are no intervals, because pages show those of one epsilon only (``point``).
+    """
+    mechanism, draws, folds = contender(contest, name, _ANY_EPSILON), CONTENDERS[name].simulated, folds_of(dataset)
     with engine() as executor:
-        draws = CONTENDERS[name].simulated
-        return Curve(*sweep(mechanism, dataset, folds_of(dataset), CURVE_EPSILONS, draws, SEED, executor, progress))
+        swept = sweep(mechanism, dataset, folds, CURVE_EPSILONS, draws, SEED, executor, progress, intervals=False)
+    return Curve(*swept)
 
 
 def point(
@@ -143,7 +142,7 @@ def point(
     *,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Curve:
-    """Simulate a contender at one epsilon, with the errors that ``curve`` has there."""
+    """Simulate a contender at one epsilon, with the errors that ``curve`` has there, and intervals."""
     mechanism, draws = contender(contest, name, epsilon), CONTENDERS[name].simulated
     return Curve(*sweep(mechanism, dataset, folds_of(dataset), (epsilon,), draws, SEED, None, progress))
 
@@ -209,7 +208,7 @@ def piece(
     """
     mechanism, draws = contender(contest, name, _ANY_EPSILON), CONTENDERS[name].simulated
     test = folds_of(dataset)[index]
-    return sweep_fold(mechanism, dataset, CURVE_EPSILONS, draws, SEED, index, test, progress)
+    return sweep_fold(mechanism, dataset, CURVE_EPSILONS, draws, SEED, index, test, progress, intervals=False)
 
 
 def budget_of(contest: Contest, name: str, epsilon: float) -> Budget | None:
@@ -227,7 +226,7 @@ _PROTECTS = {name: _protects(name) for name in CONTENDERS}
 """What Bayes cloaking protects, by contender; None for other contenders."""
 
 
-def piece_of(parts: Sequence[Part]) -> Piece:
+def piece_of(parts: Sequence[FoldResiduals]) -> Piece:
     """Return one fold of Bayes cloaking at every epsilon."""
     return [part.residuals for part in parts], float(np.mean([part.seconds for part in parts]))
 
@@ -245,25 +244,6 @@ def curve_of(every: Sequence[Errors]) -> Curve:
 def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
     """Return the curve over the folds that are done; over all folds it equals ``curve(contest, name)``."""
     return Curve(*gathered(pieces))
-
-
-def needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
-    """Return the smallest epsilon whose expected error is at most ``target``; None if 100 is not enough."""
-    with engine() as executor:
-        if executor is None:
-            return _needed(dataset, contest, name, target)
-        return executor.submit(_needed, dataset, contest, name, target).result()
-
-
-def _needed(dataset: Dataset, contest: Contest, name: str, target: float) -> float | None:
-    mechanism = contender(contest, name, _ANY_EPSILON)
-    held = hold_out(mechanism, dataset, folds_of(dataset))
-
-    def error(epsilon: float) -> float:
-        tried, draws = with_epsilon(mechanism, epsilon), CONTENDERS[name].simulated
-        return float(held_out_errors(tried, held, draws, SEED).mean())
-
-    return epsilon_for_error(error, target)
 
 
 @dataclass(frozen=True)

@@ -213,14 +213,13 @@ EXPLANATION = [
     (
         "Error",
         f"root mean square on people left out, in {FOLDS} public parts. There are {_MANY} simulated releases each, "
-        f"fewer where each is a fit of its own: {_FEWER}. The epsilon needed is found by root-finding, and of Bayes "
-        "cloaking read off its curve. Without privacy: Bayes cloaking's models on the exact outputs, or the sidebar's "
+        f"fewer where each is a fit of its own: {_FEWER}. The epsilon needed is read "
+        "off the curve. Without privacy: Bayes cloaking's models on the exact outputs, or the sidebar's "
         "model where that does better",
     ),
     (
         "Same draws",
-        "of a method that adds noise once, every ε uses the same underlying noise, so that curves are smooth and the "
-        "root is well defined",
+        "of a method that adds noise once, every ε uses the same underlying noise, so that curves are smooth",
     ),
     ("Seconds", "one fit and one release where it was worked out, folds averaged"),
     ("Bins", "regular over the public box; an empty bin is given the midpoint of the bounds"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -75,6 +76,11 @@ def _is_example(_: Any = None) -> bool:
     return EXPLORED.find() is None
 
 
+def _asks(*kinds: str) -> Callable[[Any], bool]:
+    """Return whether one of these questions is asked, as a condition of a control; the others do not depend on it."""
+    return lambda _: settings.ahead(QUESTION) in kinds
+
+
 def _share(chosen: Any) -> Slider[float]:
     return _SHARE if chosen.averaged == "one" else replace(_SHARE, section=_READING, disabled=True)
 
@@ -89,10 +95,10 @@ class ExploreSettings(Settings):
         EXAMPLE, when=_is_example, below=lambda chosen: delta_fits(chosen, cached.dataset(chosen.example).n)
     )
     number: int = control(replace(offers.DRAW, help="Which simulated release."), when=_is_example)
-    averaged: str = control(AVERAGED)
-    share: float = control(_share)
+    averaged: str = control(AVERAGED, when=_asks("curve"))
+    share: float = control(_share, when=_asks("curve"))
     kernel: str = control(replace(offers.KERNEL, section=_READING))
-    points: int = control(_POINTS)
+    points: int = control(_POINTS, when=_asks("curve", "centiles", "threshold"))
 
 
 @dataclass(frozen=True)
@@ -164,7 +170,7 @@ def _view(explored: Explored, read: Filtered, question: DeltaGenerator, example:
         kind = settings.value_of(QUESTION.among([each for each in QUESTION.titles if compare or each != "difference"]))
         group, pair = _groups(groups, kind == "difference", one_input)
     of = settings.value_of(replace(OF, disabled=kind != "curve"))
-    level = settings.value_of(replace(_LEVEL, disabled=kind != "curve"))
+    level = settings.value_of(replace(_LEVEL, disabled=kind not in ("curve", "difference")))
     threshold = None
     if kind == "threshold":
         with question:

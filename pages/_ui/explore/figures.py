@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpgp_core.arrays import BoolArray, FloatArray
-from dpgp_core.bayes.reading import Difference
+from dpgp_core.bayes.refit import Difference
 from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.figures.ticks import dates_of
 from dpgp_core.measurement.statistics import Released

@@ -12,7 +12,7 @@ from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty
 from dpgp_core.bayes.model import Model, across_groups
 from dpgp_core.bayes.periodic import with_periodic_component
-from dpgp_core.bayes.reading import ReleaseReading, read
+from dpgp_core.bayes.refit import ReleasePosterior, posterior_given
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.levels import in_every_group, number_sides
@@ -127,7 +127,7 @@ def filtered(
         own: models of the release, in model units; if empty, the candidates replace them.
     """
     predicted = _read_with(statistics, kernel, shares_of(statistics.x_box)).at(X_test).curve
-    itself = read(statistics, own).at(X_test).curve if own else predicted
+    itself = posterior_given(statistics, own).at(X_test).curve if own else predicted
     declared = [each.levels for each in statistics.columns if each.levels is not None]
     return Filtered(
         X_test=X_test,
@@ -150,7 +150,7 @@ def with_lengthscale(
     return np.asarray(np.clip(statistics.midpoint + statistics.y_scale * mean, *statistics.bounds))
 
 
-def _read_with(statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales) -> ReleaseReading:
+def _read_with(statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales) -> ReleasePosterior:
     """Return a release prepared for being read with every pair of a lengthscale and a noise.
 
     If there are categorical inputs, all pairs are repeated for each share that groups have in common.
@@ -160,7 +160,7 @@ def _read_with(statistics: Statistics | CellStatistics, kernel: str, lengthscale
     models = across_groups(models_of(kernel, lengthscales, half), statistics.x_box)
     if isinstance(statistics, CellStatistics):
         models = with_periodic_component(models, statistics.x_box, statistics.periods)
-    return read(statistics, models)
+    return posterior_given(statistics, models)
 
 
 def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:

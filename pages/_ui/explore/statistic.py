@@ -16,7 +16,7 @@ import numpy as np
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.model import Model
-from dpgp_core.bayes.reading import Difference, difference
+from dpgp_core.bayes.refit import Difference, difference
 from dpgp_core.figures.ticks import dates_of
 from dpgp_core.levels import groups_of
 from dpgp_core.measurement.described_arrays import FILE

@@ -11,7 +11,7 @@ import streamlit as st
 
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
-from dpgp_core.bayes.reading import Difference
+from dpgp_core.bayes.refit import Difference
 from dpgp_core.figures.ticks import dates_of
 from dpgp_core.measurement.statistics import Statistics
 from dpgp_core.release import CENTILES
@@ -199,7 +199,7 @@ def _measured(chosen: Chosen) -> str:
     if chosen.explored.guarantee.protects == "outputs":
         return "sums over neighbouring records of the outputs minus a public curve"
     first = "counts of their records"
-    if getattr(chosen.statistics, "positions", None) is not None:
+    if getattr(chosen.statistics, "locations", None) is not None:
         first += ", and noisy sums of where in their cells these are"
     return f"sums over public cells of the outputs minus a public curve, after noisy {first}"
 
@@ -221,7 +221,8 @@ def lengthscales_pictured(chosen: Chosen) -> None:
         "How probable each lengthscale is after the release; before, all were equally probable.",
     )
     likely = f"{figures.length_at(chosen.statistics, at)} has {percent(float(shares[at]))}"
-    _chart(chosen, drawn, "explored_lengthscales", f"{seen} {likely}.", numbers, seen)
+    yours = "" if chosen.refit.lengthscale is None else " Pink: the one that you chose."
+    _chart(chosen, drawn, "explored_lengthscales", f"{seen} {likely}.", numbers, f"{seen}{yours}")
     layout.table(numbers, "explored_likely")
 
 

@@ -77,12 +77,12 @@ def describe(dataset: Dataset, numbers: Numbers, budget: Budget) -> Measured:
     filtered = staged.filter_for(dataset, budget, usual(budget.dataset))
     assert numbers.measured.counts is not None
     filtered = filtered.with_counts(numbers.measured.counts)
-    after = [predict(filtered, filtered.read(stages[:count]), X) for count in range(len(stages) + 1)]
+    after = [predict(filtered, filtered.given(stages[:count]), X) for count in range(len(stages) + 1)]
     expected = dataset.y_scale * np.sqrt([float(each.variance.mean()) for each in after])
     mixed = staged.models(dataset, budget, usual(budget.dataset))
     weights = after[-1].weights[0].tolist()
     likely = [replace(model, weight=weight) for model, weight in zip(mixed, weights, strict=True) if weight]
-    columns = filtered.columns.index(X)
+    columns = filtered.bins.index(X)
     return Measured(
         settings=budget,
         strategies=tuple(_upright(stage.B)[:, columns] for stage in stages),

@@ -60,7 +60,7 @@ class Moved:
         noise: standard deviation of one release's noise (G,).
         shift: size of the fit's move at all test points, in standard deviations of the noise along the direction in
             which it is most visible.
-        calibrated: largest shift that any record can cause at this budget, 1 / s'.
+        calibrated: largest shift that any record can cause at this budget, 1 / s.
     """
 
     settings: tuple[Model, Design, Draw, Choice]
@@ -245,7 +245,7 @@ def metrics(moved: Moved, data: Dataset) -> list[Metric]:
         Metric("Largest move of the curve", f"{text.number(moved.moves[peak])} {unit}", "not private"),
         Metric("Privacy noise there", f"{text.number(moved.noise[peak])} {unit}", "one standard deviation"),
         Metric("Shift, in privacy noise", f"{text.at_most(moved.shift)}", "standard deviations", metric),
-        Metric("Calibrated to hide", f"{text.at_most(moved.calibrated)}", "1 / s′, for anybody", metric),
+        Metric("Calibrated to hide", f"{text.at_most(moved.calibrated)}", "1 / s, for anybody", metric),
     ]
 
 

@@ -159,6 +159,7 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     spent = cached.value("Measuring by hand", spend, spending, given=(data,))
     with top:
         layout.heading(steps.TITLE, headline(spending, spent, data))
+        layout.banners(f"drawn from a Gaussian process at the {data.x_names[0]}s of {data.n} people", overlay=False)
     with container:
         picture = cached.drawn(figure, spent, spending, data, of=spending)
         pictures.clickable(picture, CHART, _ALT, _CLICK, lambda: _take(positions))

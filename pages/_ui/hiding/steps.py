@@ -76,9 +76,9 @@ NOTE = (
 EVERYBODY = Switch("everybody", "The same with all people", section=HERE)
 
 
-def _of_data(chosen: Any) -> bool:
-    """Return whether the noise of a data set is computed, which needs a model and a mechanism."""
-    return chosen.step == "measured" or (chosen.step in ("moves", "covered") and settings.will_be_on(EVERYBODY))
+def _of_everybody(chosen: Any) -> bool:
+    """Return whether the noise of cloaking is computed for a data set, which needs a model."""
+    return chosen.step in ("moves", "covered") and settings.ahead(EVERYBODY)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,17 +86,21 @@ class HidingSettings(Promise):
     """Step, budget and data set; model and mechanism if the noise is computed from them."""
 
     step: str = control(STEP)
-    dataset: str = control(offers.CURVE, when=_of_data, below=sidebar.delta_fits)
-    overlay: bool = control(offers.OVERLAY, when=_of_data)
-    kernel: str = control(lambda chosen: replace(sidebar.kernels(chosen), section="Model"), when=_of_data)
-    lengthscale: float = control(
-        lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"), when=_of_data
+    dataset: str = control(
+        offers.CURVE, when=lambda chosen: chosen.step == "measured" or _of_everybody(chosen), below=sidebar.delta_fits
     )
-    noise: float = control(offers.NOISE, when=_of_data)
-    objective: ObjectiveName = control(offers.OBJECTIVE, when=_of_data)
-    calibration: Method = control(offers.CALIBRATION, when=_of_data, below=sidebar.hall_fits)
-    focus: Focus = control(lambda chosen: replace(offers.FOCUS, disabled=chosen.objective != "trace"), when=_of_data)
-    shrinkage: bool = control(sidebar.SHRINKAGE, when=_of_data)
+    overlay: bool = control(offers.OVERLAY, when=lambda chosen: chosen.step == "moves" and _of_everybody(chosen))
+    kernel: str = control(lambda chosen: replace(sidebar.kernels(chosen), section="Model"), when=_of_everybody)
+    lengthscale: float = control(
+        lambda chosen: replace(offers.lengthscale(chosen.dataset), section="Model"), when=_of_everybody
+    )
+    noise: float = control(offers.NOISE, when=_of_everybody)
+    objective: ObjectiveName = control(offers.OBJECTIVE, when=_of_everybody)
+    calibration: Method = control(offers.CALIBRATION, when=_of_everybody, below=sidebar.hall_fits)
+    focus: Focus = control(
+        lambda chosen: replace(offers.FOCUS, disabled=chosen.objective != "trace"), when=_of_everybody
+    )
+    shrinkage: bool = control(sidebar.SHRINKAGE, when=_of_everybody)
     number: int = control(
         replace(offers.DRAW, help="Which simulated data, and which noise."),
         when=lambda chosen: chosen.step == "spend",

@@ -220,7 +220,7 @@ def explain(choice: Choice) -> list[tuple[str, str]]:
         (
             "Score of a lengthscale",
             f"squared error on people left out, in {FOLDS} public parts, plus the expected squared privacy noise "
-            f"of the release, (d s′)² Σ tr M: {scored.scores.tested} predictions of them, "
+            f"of the release, (d s)² Σ tr M: {scored.scores.tested} predictions of them, "
             f"{len(choice.grid.lengthscales)} candidates, without refitting or simulation",
         ),
         (

@@ -56,11 +56,13 @@ _LESSON_HEIGHT = 430  # height in px that leaves room for question, headline and
 _LINE, _SMALL = 15, 12  # px between two names, and of their type
 _LETTER = 6.6  # approximate width of a letter in px
 _GAP = 6  # px between a line and its name
+_UPPER = 0.9  # share of an axis above which a name would be under the toolbar
 _NUMBER = 42  # px to the right of a growth chart for the numbers of its lines, in large type too
 _SAME_END = 0.06  # lines that end nearer to each other, as a share of all ends, have one number
 _ABOVE = 6  # px between a row and the name above it
 _NEAR = 10  # px between an upright axis's marks and its title: the page's theme has 24, which a telephone lacks
 _LITTLE = 20  # px above a picture without a legend
+_TOOLS = 44  # px above a picture with names at its upper right, where the toolbar is
 _COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its width
     "thickness": 10,
     "orientation": "h",
@@ -332,6 +334,7 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
         ends: the ends of its lines.
     """
     listed = sorted(ends)
+    figure.update_layout(margin={"t": _TOOLS if listed and listed[-1].share > _UPPER else _LITTLE})
     shares = [min(max(share, 0.0), 1.0) for share, *_ in listed]
     for share, shift, (_, name, colour) in zip(shares, _shifts(figure, shares), listed, strict=True):
         figure.add_annotation(
@@ -348,14 +351,15 @@ def named(figure: go.Figure, ends: Iterable[End]) -> go.Figure:
             text=f'<span style="color:{colour}"><b>━</b></span> {name}',
         )
     wide = max(len(name) for _, name, _ in listed) if listed else 0
-    return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide), "t": _LITTLE})
+    return figure.update_layout(showlegend=False, margin={"r": round(4 * _GAP + _LETTER * wide)})
 
 
 def _shifts(figure: go.Figure, shares: Sequence[float], times: float = 1.0) -> list[float]:
     """Return how far each name is moved up from the end of its line [px], for names in type that is larger by
     ``times``.
     """
-    tall, line = figure.layout.height - _LITTLE - figure.layout.margin.b, _LINE * times
+    margin, line = figure.layout.margin, _LINE * times
+    tall = figure.layout.height - margin.t - margin.b
     heights = stacked((tall * share for share in shares), line, tall + line / 2)
     return [height - tall * share for share, height in zip(shares, heights, strict=True)]
 

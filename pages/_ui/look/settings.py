@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
-from pages._ui.look.controls import HERE, SIDE, TOP, Control, Switch, as_number
+from pages._ui.look.controls import HERE, SIDE, TOP, Control, Menu, as_number
 from pages._ui.session import Slot
 
 _LONGEST_KEPT = 1200  # characters in a link; a QR code holds 2,900 in all
@@ -126,12 +126,16 @@ def value_of(control: Control[T]) -> T:
     return value
 
 
-def will_be_on(switch: Switch) -> bool:
-    """Return whether a switch in the body is on, before it is drawn: some controls of the sidebar depend on it."""
+def ahead(control: Control[T]) -> T:
+    """Return the value of a control in the body before it is drawn: some controls of the sidebar depend on it."""
     address = _ADDRESS.get()
-    if address is None and (kept := session.control(switch.key)) is not None:
-        return bool(kept)
-    return (st.query_params if address is None else address).get(switch.key) == "true"
+    if address is None and (kept := session.control(control.key)) is not None:
+        return control.value(kept) if isinstance(control, Menu) else kept
+    raw = (st.query_params if address is None else address).get(control.key)
+    try:
+        return control.default if raw is None else control.read(raw)
+    except ValueError:
+        return control.default
 
 
 def current(control: Control[T]) -> T:

@@ -270,12 +270,19 @@ def values(published: Published) -> pd.DataFrame:
         is_number = each.levels is None and each.dates is None
         columns[safe_text(axis(each.name, unit))] = x if is_number else [safe_text(each.text(value)) for value in x]
     rate = spec.y_kind == "yes/no"
-    columns["share of yes [%]" if rate else "released value"] = in_per_cent(spec, published.values)
+    unit = "%" if rate else spec.y_unit
+
+    def named(what: str) -> str:
+        return safe_text(axis(what, unit))
+
+    columns[named("share of yes" if rate else "released value")] = in_per_cent(spec, published.values)
     intervals = {"curve": published.curve} if rate else {"curve": published.curve, "output": published.outputs}
     for of, (low, high) in intervals.items():
-        columns[f"{of}, 95 % from"], columns[f"{of}, to"] = in_per_cent(spec, low), in_per_cent(spec, high)
+        columns[named(f"{of}, 95 % from")], columns[named(f"{of}, to")] = (
+            in_per_cent(spec, end) for end in (low, high)
+        )
     for centile, line in zip(CENTILES, published.centiles, strict=False):
-        columns[f"{centile} % are below"] = line
+        columns[named(f"{centile} % are below")] = line
     if spec.tolerance is not None:
         columns[safe_text(f"within {about(spec, spec.tolerance)}")] = within_tolerance(published)
     return pd.DataFrame(columns)

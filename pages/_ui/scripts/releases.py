@@ -11,7 +11,7 @@ import streamlit as st
 
 from datasets import exhibit, london_hexes
 from dpgp_core.accounting.guarantee import Guarantee
-from dpgp_core.bayes.reading import refit
+from dpgp_core.bayes.refit import refit
 from dpgp_core.figures.ticks import dates_of
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.mechanisms.cloaking import OptimisedNoise

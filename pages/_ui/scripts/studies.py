@@ -296,7 +296,7 @@ def _sums(chosen: HidingSettings) -> Script:
         f"mechanism = {script.of(budget.mechanism)}",
         "plan = mechanism.plan_for(data, data.X)",
         f"release = mechanism.measure(plan, data, data.X, np.random.default_rng({measured.NUMBER}))  # simulated",
-        "column = plan.filtered.columns.index(data.X)  # neighbouring people share a column",
+        "column = plan.filtered.bins.index(data.X)  # neighbouring people share a column",
         "stages = release.statistics[0].stages",
         "weights = [stage.measurement.B[:, column] for stage in stages]  # of each person in each sum",
         "sums = [len(each) for each in weights]",

@@ -76,7 +76,7 @@ def release_is_right() -> None:
     kernel = EQ(variance=1.0, lengthscale=1.0)
     cloaking = Cloaking(kernel=kernel, noise_variance=0.3, epsilon=1.0, delta=0.01, calibration="hall")
     noise = cloaking.release(one, one.X, np.random.default_rng(1)).noise_sd[0]
-    # one record, tested at its own input: c = k / (k + s^2), M = c^2, noise sd = d s' c
+    # one record, tested at its own input: c = k / (k + s^2), M = c^2, noise sd = d s c
     expected = 2.0 * math.sqrt(2 * math.log(2 / 0.01)) / (1 + 0.3)
     if not math.isclose(noise, expected, rel_tol=1e-6):
         raise ArithmeticError("the noise of a release is wrong")

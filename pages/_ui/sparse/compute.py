@@ -28,6 +28,7 @@ from dpgp_core.table import Dataset
 from pages._ui import left_out
 from pages._ui.cloaking.results import along_first
 from pages._ui.left_out import FOLDS, folds_of
+from pages._ui.look.offers import EPSILONS
 from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
 from pages._ui.work.cached import Prefetch
@@ -401,9 +402,14 @@ def _requests(setting: SparseSetting) -> list[Prefetch]:
     return [
         Prefetch(fit_variants, (setting,), (data,)),
         Prefetch(curve_without_privacy, (setting.dataset,), (data,)),
-        Prefetch(release_bayes, (setting.budget, setting.seed), (data,)),
-        *bayes_requests(setting),
+        *_of_bayes(setting),
     ]
+
+
+def _of_bayes(setting: SparseSetting) -> list[Prefetch]:
+    """Return the requests for a release of Bayes cloaking, and for its errors."""
+    data = cached.value("Loading the data", load, setting.dataset)
+    return [Prefetch(release_bayes, (setting.budget, setting.seed), (data,)), *bayes_requests(setting)]
 
 
 def curves(setting: SparseSetting) -> Curves:
@@ -422,15 +428,16 @@ def curves(setting: SparseSetting) -> Curves:
 
 
 def opening(names: Sequence[str], draw: Draw) -> list[Prefetch]:
-    """Return the results with which the page opens, for the first of its data sets, and those that depend on nothing
-    but the data set, for all of them.
+    """Return the results with which the page opens, for the first of its data sets, with Bayes cloaking at every
+    epsilon; and those that depend on nothing but the data set, for all of them.
     """
     name = names[0]
     start, length = defaults(name), exhibit(name).lengthscale
     setting = SparseSetting(name, length, start.noise, start.start, draw.epsilon, draw.delta, draw.seed)
     fixed = [Prefetch(curve_without_privacy, (each,), (load(each),)) for each in names[1:]]
     fixed += [Prefetch(best_without_privacy, (each,), ()) for each in names if not is_compared(each)]
-    return [*_requests(setting), *fixed]
+    every = [replace(setting, epsilon=epsilon) for epsilon in map(float, EPSILONS) if epsilon != draw.epsilon]
+    return [*_requests(setting), *(request for each in every for request in _of_bayes(each)), *fixed]
 
 
 def least_without_privacy(setting: SparseSetting, plain: float) -> float:

@@ -11,7 +11,7 @@ from dpgp_core.accounting.tradeoff import gaussian_tradeoff
 from dpgp_core.attack.audit import epsilon_lower_bound
 from dpgp_core.attack.linear import draw_releases, linear_attack, output_neighbours
 from dpgp_core.attack.roc import Roc
-from dpgp_core.bayes.reading import columns_of
+from dpgp_core.bayes.refit import bins_of
 from dpgp_core.kernels import EQ
 from dpgp_core.measurement.integers import person_weights
 from dpgp_core.mechanisms import Cloaking
@@ -148,7 +148,7 @@ def scores(mechanism, table):
     """Scores of the best attack on what is measured, of releases (in, out), and how far the two tables are apart."""
     stage = mechanism.release(table, PLACES).statistics[0]
     [measurement] = stage.measurements
-    cells = columns_of(stage).index(table.X)
+    cells = bins_of(stage).index(table.X)
     weights = None if table.person is None else person_weights(table.person)
     victims = table.X[:, 0] == PLACE
     ends = [np.where(victims, end, table.y) - 0.5 for end in (1.0, 0.0)]

@@ -25,7 +25,7 @@ def conditioned(model, X, X_test, stages):
         u, o = high - low, (low + high) / 2
         A = np.vstack([A, stage.B * (gain / u)])
         Z = np.concatenate([Z, stage.z - stage.B @ ((k - gain * mean[:n] - o) / u)])
-        own = stage.B @ np.diag(extra / u**2) @ stage.B.T + stage.noise_multiplier**2 * np.eye(len(stage.B))
+        own = stage.B @ np.diag(extra / u**2) @ stage.B.T + stage.s**2 * np.eye(len(stage.B))
         N = block_diag(N, own) if len(N) else own
         S = A @ joint[:n, :n] @ A.T + N
         log_evidence = multivariate_normal(np.zeros(len(S)), S).logpdf(Z)

@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 
 from dpgp_core.bayes.cells import CellGrid, cells_of, finer_where_used
 from dpgp_core.bayes.changepoints import change_points_of
-from dpgp_core.bayes.counts import Counts
+from dpgp_core.bayes.counts import RecordCounts
 from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.queries import NOTHING, StageMeasurement
 from dpgp_core.bayes.state import model_set, prior_state
@@ -151,7 +151,7 @@ MODEL = Model(kernel=EQ(variance=0.5, lengthscale=0.4), noise_variance=0.2)
 
 
 COUNTS = np.array([3.0, 8, 5, 20, 1, 7])
-SURE = Counts(COUNTS, np.zeros((6, 6)))
+SURE = RecordCounts(COUNTS, np.zeros((6, 6)))
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_two_stages_are_one_conditioning(world):
     """Noise of the records is shared by all stages, so two stages are a stack of rows."""
     models, B, rng = world
     before = prior_state(models, SURE)
-    linear = replace(_open(SURE, before), rest=np.zeros((1, 6, 6)), place=np.zeros((1, 6)))
+    linear = replace(_open(SURE, before), rest=np.zeros((1, 6, 6)), shared_location=np.zeros((1, 6)))
     [T] = linear.T
     z, s = 0.1 * rng.standard_normal(8), 0.05
     first = updated_state(before, linear, B, s, z[:4])
@@ -204,12 +204,12 @@ def test_variances_of_states_match_their_covariance(world):
     state = prior_state(models, SURE)
     for rows in (B, B[:2]):
         state = updated_state(state, _open(SURE, state), rows, 0.05, 0.1 * rng.standard_normal(len(rows)))
-    k, [cells], nodes = models.rank, models.cells, models.at(0, CELLS.nodes)
+    k, [cells], nodes = models.rank, models.bin_features, models.at(0, CELLS.nodes)
     C, X, g = _covariance(state)[:k, :k], rng.uniform(*CELLS.box[0], (5, 1)), np.zeros(18)
     assert state.rows.shape[1] == 6
     moments = curve_moments(state, g)
     np.testing.assert_allclose(moments.V, [cells @ C @ cells.T], atol=1e-9)
-    np.testing.assert_allclose(state.variance_over_cells, [np.diag(moments.V[0])], atol=1e-9)
+    np.testing.assert_allclose(state.variance_over_bins, [np.diag(moments.V[0])], atol=1e-9)
     np.testing.assert_allclose(state.star_variance, [np.diag(nodes @ C @ nodes.T)[CELLS.star.ravel()]], atol=1e-9)
     at_nodes = np.diag(nodes @ C @ nodes.T) + (nodes @ state.mean[0, :k]) ** 2
     within = CELLS.averages(at_nodes) - np.diag(moments.V[0]) - moments.shift[0] ** 2
@@ -240,14 +240,14 @@ def test_moments_of_clipped_sums_are_those_of_simulation(world, half_width):
     assert (np.abs(sums.mean(axis=0) - linear.mean[0]) < 6 * error + 1e-3 * COUNTS).all()
     expected = T @ _covariance(state) @ T.T + linear.rest[0]
     expected -= np.diag(
-        linear.place[0] * (1 - 1 / (TUNING.shared_location_factor * COUNTS))
+        linear.shared_location[0] * (1 - 1 / (TUNING.shared_location_factor * COUNTS))
     )  # here each has a place of its own
     scale = np.sqrt(np.outer(expected.diagonal(), expected.diagonal()))
     assert np.abs((np.cov(sums.T) - expected) / scale).max() < 0.08
 
 
 def test_uncertain_counts_add_variance_to_uncentred_sums(world):
-    unsure = Counts(COUNTS, np.diag(np.arange(1.0, 7)))
+    unsure = RecordCounts(COUNTS, np.diag(np.arange(1.0, 7)))
     g = np.full(18, -2.0)
     state = prior_state(world[0], SURE)
     more = _open(unsure, state, g).rest - _open(SURE, state, g).rest
@@ -274,7 +274,7 @@ def test_the_evidence_averages_over_shares_of_one_location():
         [T] = linear.T
         S = B @ (T @ _covariance(state) @ T.T + linear.rest[0]) @ B.T + 0.3**2 * np.eye(4)
         for i, share in enumerate(TUNING.location_shares):
-            left_out = np.diag((1 - share) * linear.place[0])
+            left_out = np.diag((1 - share) * linear.shared_location[0])
             by_share[i] += multivariate_normal(B @ linear.mean[0], S - B @ left_out @ B.T).logpdf(z)
         state = updated_state(state, linear, B, 0.3, z)
     assert state.log_evidence == pytest.approx(np.log(np.exp(by_share).mean()), abs=1e-8)
@@ -292,9 +292,9 @@ def test_evenly_spread_records_do_not_exclude_short_lengthscales(seed):
     models = model_set(
         [Model(kernel=EQ(variance=50.0, lengthscale=length), noise_variance=25.0) for length in (0.15, 0.3)], grid
     )
-    counts, wide = Counts(np.full(12, 5000.0), np.zeros((12, 12))), np.full(12, 60.0)
+    counts, wide = RecordCounts(np.full(12, 5000.0), np.zeros((12, 12))), np.full(12, 60.0)
     a = np.random.default_rng(seed).standard_normal(models.features[0].at(grid.centres).values().shape[1])
-    z = counts.mean * (models.cells[0, :, : len(a)] @ a) / 120
+    z = counts.mean * (models.bin_features[0, :, : len(a)] @ a) / 120
     state = prior_state(models, counts)
     linear = linearise(counts, state, about(-wide, wide, np.zeros(36)), 30.0, residual_variance_of(25.0))
     rough, smooth = updated_state(state, linear, np.eye(12), 5, z).log_evidence
@@ -318,7 +318,7 @@ def test_a_model_that_fails_loses_its_evidence():
     np.testing.assert_array_equal(after.change_points.mean[2], state.change_points.mean[2])
 
 
-@pytest.mark.parametrize("part", ["rest", "gain", "cells"])
+@pytest.mark.parametrize("part", ["rest", "gain", "bin_features"])
 def test_covariances_that_overflow_lose_their_evidence_alone(part):
     _, models, B, z = stages_of_many()
     state = prior_state(models, SURE)
@@ -330,7 +330,9 @@ def test_covariances_that_overflow_lose_their_evidence_alone(part):
     good = updated_state(state, linear, B, 0.3, z[0])
     assert np.isfinite(after.mean).all()
     assert np.isfinite(after.log_evidence).all()
-    others = models.label != 1 if part == "cells" else np.arange(len(models)) != 1  # cells are those of a kernel
+    others = (
+        models.label != 1 if part == "bin_features" else np.arange(len(models)) != 1
+    )  # features are those of a kernel
     np.testing.assert_allclose(after.log_evidence[others], good.log_evidence[others], atol=1e-9)
     np.testing.assert_allclose(after.mean[others], good.mean[others], atol=1e-12)
 
@@ -379,7 +381,7 @@ def test_models_together_equal_models_alone(index):
     for row, model in enumerate(index):
         one = set_of([many[model]])
         alone, k, M = read_in_two_stages(one, B, z), one.rank, CELLS.size
-        for name in ("mean_over_cells", "mean_at_star", "variance_over_cells", "star_variance", "log_evidences"):
+        for name in ("mean_over_bins", "mean_at_star", "variance_over_bins", "star_variance", "log_evidences"):
             np.testing.assert_allclose(getattr(together, name)[row], getattr(alone, name)[0], **SAME)
         np.testing.assert_allclose(together.coefficients[row, :k], alone.coefficients[0], **SAME)
         np.testing.assert_allclose(together.coefficients[row, k:], 0, atol=1e-12)
@@ -396,11 +398,11 @@ def test_models_together_equal_models_alone(index):
         np.testing.assert_allclose(misfit[model], alone.misfit[0], **SAME)
 
 
-def test_models_no_longer_read_keep_their_evidence():
+def test_models_that_are_not_active_keep_their_evidence():
     _, models, B, z = stages_of_many()
     first = updated_state(prior_state(models, SURE), _open(SURE, prior_state(models, SURE)), B, 0.3, z[0])
     after = read_in_two_stages(models, B, z, np.array([0, 3]))
-    np.testing.assert_array_equal(after.read, [True, False, False, True, False])
-    np.testing.assert_array_equal(after.log_evidence[~after.read], first.log_evidence[~after.read])
-    assert (after.log_evidence[after.read] != first.log_evidence[after.read]).all()
-    np.testing.assert_array_equal(after.misfit[~after.read], 0)
+    np.testing.assert_array_equal(after.active, [True, False, False, True, False])
+    np.testing.assert_array_equal(after.log_evidence[~after.active], first.log_evidence[~after.active])
+    assert (after.log_evidence[after.active] != first.log_evidence[after.active]).all()
+    np.testing.assert_array_equal(after.misfit[~after.active], 0)

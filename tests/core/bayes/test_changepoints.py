@@ -74,7 +74,7 @@ def by_hand(model, seen):
     Sums are linear in state and break, x = T (a, eta, bias) + unit phi b, whatever each stage was linearised about.
     """
     H = np.vstack([B @ linear.T[0] for B, linear, _ in seen])
-    D = np.vstack([(B * linear.unit[0]) @ OF_CELLS.cells for B, linear, _ in seen])
+    D = np.vstack([(B * linear.unit[0]) @ OF_CELLS.over_bins for B, linear, _ in seen])
     z = np.concatenate([z for *_, z in seen])
     [prior] = prior_state(model, COUNTS).prior
     cases = [(np.log1p(-SHARE), None, 0.0)]
@@ -176,7 +176,7 @@ PLACES_OF_PEOPLE = np.array([[0.1], [0.2], [0.45], [0.5 + 1e-9], [0.75], [0.99]]
 def test_a_single_location_determines_f_there_despite_steps():
     """What is open beside them is between them and there: 20,000 places of a step from 1/4 to 5/12."""
     seen = OF_CELLS.given_locations(located_grid(CELLS, np.repeat(PLACES_OF_PEOPLE, 7, axis=0)))
-    np.testing.assert_allclose(seen.cells, seen.at(PLACES_OF_PEOPLE), atol=1e-12)
+    np.testing.assert_allclose(seen.over_bins, seen.at(PLACES_OF_PEOPLE), atol=1e-12)
     np.testing.assert_allclose(seen.step_variance_at(PLACES_OF_PEOPLE), 0, atol=1e-6)
     np.testing.assert_allclose(seen.within(FOUND), 0, atol=1e-9)
     X = np.array([[0.26], [0.31], [0.38], [0.45]])
@@ -191,8 +191,8 @@ def test_evenly_spread_records_give_even_cell_means():
     X = (np.arange(6000)[:, None] + 0.5) / 6000
     seen, phi, cells = OF_CELLS.given_locations(located_grid(CELLS, X)), OF_CELLS.at(X), CELLS.index(X)
     means = np.array([phi[cells == c].mean(axis=0) for c in range(CELLS.size)])
-    np.testing.assert_allclose(seen.cells[:, STEPS:], means[:, STEPS:], atol=1e-6)  # parabolas
-    np.testing.assert_allclose(seen.cells[:, :STEPS], means[:, :STEPS], atol=0.02)
+    np.testing.assert_allclose(seen.over_bins[:, STEPS:], means[:, STEPS:], atol=1e-6)  # parabolas
+    np.testing.assert_allclose(seen.over_bins[:, :STEPS], means[:, :STEPS], atol=0.02)
     np.testing.assert_allclose(seen.spread, 1, atol=1e-6)
     np.testing.assert_allclose(seen.step_variance_at(X[::500]), OF_CELLS.step_variance_at(X[::500]), atol=1e-6)
 
@@ -227,8 +227,8 @@ def test_a_plateau_is_found_as_a_whole():
     shapes = change_points_of(CellGrid(box=((0.0, 1.0),), per_side=40), 10.0)
     truth = np.where((np.arange(40) >= 20) & (np.arange(40) < 27), 2.5, 0.0)
     variances = shapes.variances[None]
-    found = shapes.updated(shapes.prior(variances), shapes.cells[None], truth[None], variances)
-    np.testing.assert_allclose((shapes.cells @ found.mean[0])[20:27], 2.5, atol=0.5)
+    found = shapes.updated(shapes.prior(variances), shapes.over_bins[None], truth[None], variances)
+    np.testing.assert_allclose((shapes.over_bins @ found.mean[0])[20:27], 2.5, atol=0.5)
 
 
 @pytest.mark.parametrize("noise_variance", [1e-3, 0.3])
@@ -250,7 +250,7 @@ PLANE, WEEKS = ((0.0, 1.0), (0.0, 1.0)), ((0.0, 70.0),)
     ],
 )
 def test_planes_groups_and_periods_have_no_change_points(grid):
-    assert change_points_of(grid, 1.0).cells.shape == no_change_points(grid).cells.shape == (grid.size, 0)
+    assert change_points_of(grid, 1.0).over_bins.shape == no_change_points(grid).over_bins.shape == (grid.size, 0)
     points = grid.centres[:, : len(grid.box)]
     assert change_points_of(grid, 1.0).at(points).shape == (grid.size, 0)
 
@@ -265,8 +265,8 @@ def test_prior_probabilities_of_change_points_are_as_declared(model):
 def test_variances_are_diagonals_of_covariances_with_change_points(model):
     state, _ = stages(model)
     moments = curve_moments(state, np.zeros(len(CELLS.nodes)))
-    np.testing.assert_allclose(state.variance_over_cells[0], moments.V[0].diagonal(), atol=1e-12)
-    np.testing.assert_allclose(moments.shift, state.mean_over_cells, atol=1e-12)
+    np.testing.assert_allclose(state.variance_over_bins[0], moments.V[0].diagonal(), atol=1e-12)
+    np.testing.assert_allclose(moments.shift, state.mean_over_bins, atol=1e-12)
 
 
 def test_plans_account_for_change_points():
@@ -283,7 +283,7 @@ def test_plans_account_for_change_points():
     (own, unit), (plain, _) = more
     for index in range(len(models)):
         square = np.full(J, 3 * SHARE / J * np.mean(filtered.models.change_point_variances[index]))
-        of_curve = (OF_CELLS.cells * square) @ OF_CELLS.cells.T
+        of_curve = (OF_CELLS.over_bins * square) @ OF_CELLS.over_bins.T
         more_F = unit[index][:, None] * of_curve
         np.testing.assert_allclose(own.F[index] - plain.F[index], more_F, rtol=0.05, atol=1e-6)
         more_variance = own.variance[index] - plain.variance[index]
@@ -340,7 +340,7 @@ def test_public_masses_have_shapes_of_their_own():
     found = change_points_of(clusters_of(((0.0, 40.0),), x), LARGE)
     np.testing.assert_array_equal(found.masses, [0])
     np.testing.assert_array_equal(found.at(np.array([[0.0], [0.01], [1]]))[:, -1], [1, 0, 0])
-    np.testing.assert_array_equal(found.cells[:, -1], np.eye(21)[0])
+    np.testing.assert_array_equal(found.over_bins[:, -1], np.eye(21)[0])
     assert np.exp(found.log_prior).sum() == pytest.approx(TUNING.mass_share + SHARE + TUNING.plateau_share)
     few = np.repeat([0.1, 0.3, 0.5], 100)[:, None]  # as many records at each: none is a mass
     assert not len(change_points_of(clusters_of(((0.0, 1.0),), few), LARGE).masses)
@@ -363,7 +363,7 @@ def test_noisy_counts_reveal_masses_at_the_ends(numbers, noise, masses, shares):
         found = with_masses_at_ends(before, counts)
         np.testing.assert_array_equal(found.masses, masses)
         cells = [0 if mass == 0 else 5 for mass in masses]
-        np.testing.assert_allclose(found.cells[:, J:], np.eye(6)[:, cells] * shares)
+        np.testing.assert_allclose(found.over_bins[:, J:], np.eye(6)[:, cells] * shares)
         places = np.array([[0.0], [0.1], [1]])
         np.testing.assert_array_equal(found.at(places)[:, J:], places == np.array(masses).reshape(1, -1))
 

@@ -251,4 +251,4 @@ def test_plans_have_clusters_or_cells(distinct, columns):
     X = np.column_stack([np.arange(400) % distinct * 5 / distinct - 2, np.arange(400) % 2]).astype(float)
     data = table(X, np.full(400, 0.5), x_names=("x", "group"), x_box=(SIDE, side_of(("a", "b"))), y_bounds=(0.0, 1.0))
     plan = BayesCloaking(epsilon=1.0, delta=1e-5).plan_for(data, X[:1])
-    assert type(plan.filtered.columns) is columns
+    assert type(plan.filtered.bins) is columns

@@ -11,11 +11,11 @@ from benchmarks.outcomes import DELTA, GRID, PROTECTS, WORLDS, summarised
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.bayes.budget import split_budget
 from dpgp_core.bayes.cells import cells_of
+from dpgp_core.bayes.curator import Curator
 from dpgp_core.bayes.engine import run
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.mixture import stack_draws
 from dpgp_core.bayes.model import auto_models
-from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.gp.clipping import clipped_moments
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -52,8 +52,8 @@ def covered(dim, n, epsilon, worlds, crowded=False):
         phi = features[model.kernel].at(X).values()
         f = phi @ rng.standard_normal(phi.shape[1])
         y = f + np.sqrt(model.noise_variance) * rng.standard_normal(n + TESTS)
-        reader = RecordReader(table(X[:n], y[:n], **public), grid, rng)
-        found.append(replace(run(filtered, split, reader, None, X[n:])[1], fit=()))
+        curator = Curator(table(X[:n], y[:n], **public), grid, rng)
+        found.append(replace(run(filtered, split, curator, None, X[n:])[1], fit=()))
         truths["function"].append(clipped_moments(f[n:], model.noise_variance, HALF)[0])
         truths["outputs"].append(np.clip(y[n:], -HALF, HALF))
     prediction, shares = stack_draws(found), {}

@@ -5,7 +5,7 @@ import pytest
 
 from benchmarks.groups import AGES, height, people
 from dpgp_core.bayes.mixture import JointPosterior
-from dpgp_core.bayes.reading import contrast, difference
+from dpgp_core.bayes.refit import contrast, difference
 from dpgp_core.kernels import EQ, AcrossGroups
 from dpgp_core.levels import side_of
 from dpgp_core.mechanisms import BayesCloaking

@@ -12,10 +12,10 @@ from dpgp_core.bayes.budget import split_budget
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
+from dpgp_core.bayes.curator import Curator
 from dpgp_core.bayes.engine import run, run_stages
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import auto_models
-from dpgp_core.bayes.readers import RecordReader
 from dpgp_core.measurement.measurement import CellCounts, Measurement
 from dpgp_core.measurement.noise import ZeroNoise
 from tests.core.tables import table
@@ -35,12 +35,12 @@ def filtered():
     return filter_of(auto_models(BOX, HALF)[1::6], clusters_of(BOX, X), N, HALF, gap=0.3)
 
 
-def queries_of(reader):
+def queries_of(curator):
     """Each measurement that was made, the public function it is about, and its noisy numbers."""
     found = []
-    for stage in reader._stages:
+    for stage in curator._stages:
         found += [(each.measurement, each.g, each.z) for each in (stage, stage.squares) if each is not None]
-    distances = reader._distances
+    distances = curator._distances
     found.append((distances.measurement, distances.g, distances.z))
     if distances.above is not None:
         found.append((distances.above.measurement, distances.g, distances.above.z))
@@ -57,10 +57,10 @@ def values_for(measurement, residuals):
     return (residuals > 0).astype(float) if high == 1.0 else residuals**2
 
 
-def moved(reader, columns, y, neighbour):
+def moved(curator, columns, y, neighbour):
     """How far two tables lie apart in everything measured, in units of the noise: means of z (2, numbers), and z."""
     at, cells, means, numbers = columns.at(X), columns.index(X), ([], []), []
-    for measurement, g, z in queries_of(reader):
+    for measurement, g, z in queries_of(curator):
         assert measurement.B.shape[1] == columns.size
         for outputs, rows in zip((y, neighbour), means, strict=True):
             values = values_for(measurement, outputs - at(g))
@@ -83,15 +83,15 @@ def test_log_likelihood_ratio_has_the_claimed_law(filtered):
     y[j] = -HALF
     neighbour = y.copy()
     neighbour[j] = HALF
-    split, counts = split_budget(S, "amount", 5), public_counts(filtered.columns, X)
+    split, counts = split_budget(S, "amount", 5), public_counts(filtered.bins, X)
     rng, ratio, square, spent = np.random.default_rng(2), np.zeros(draws), np.zeros(draws), []
     for draw in range(draws):
-        reader = RecordReader(data_of(y), filtered.columns, rng)
-        run(filtered, split, reader, counts, X[:1])
-        mine, theirs, z = moved(reader, filtered.columns, y, neighbour)
+        curator = Curator(data_of(y), filtered.bins, rng)
+        run(filtered, split, curator, counts, X[:1])
+        mine, theirs, z = moved(curator, filtered.bins, y, neighbour)
         ratio[draw] = ((z - theirs) ** 2 - (z - mine) ** 2).sum() / 2
         square[draw] = ((mine - theirs) ** 2).sum()
-        spent.append(sum((m.B**2).sum(axis=0) / m.noise_sd**2 for m, *_ in queries_of(reader)).max())
+        spent.append(sum((m.B**2).sum(axis=0) / m.noise_sd**2 for m, *_ in queries_of(curator)).max())
     assert 1 - 1e-4 <= min(spent) * S**2 <= max(spent) * S**2 <= 1 + 1e-12  # 2^-20 is lost in rounding B
     standard = (ratio - square / 2) / np.sqrt(square)
     assert abs(standard.mean()) < 6 / math.sqrt(draws)
@@ -101,9 +101,9 @@ def test_log_likelihood_ratio_has_the_claimed_law(filtered):
 
 def test_strategies_and_widths_can_be_reused(filtered):
     """Without noise about the same records: the same intervals and strategies, whatever would be planned now."""
-    data, split, counts = data_of(np.sin(5 * X[:, 0])), split_budget(S, "number", 4), public_counts(filtered.columns, X)
-    first, _ = run(filtered, split, RecordReader(data, filtered.columns, np.random.default_rng(0)), counts, X[:1])
-    silent = RecordReader(data, filtered.columns, ZeroNoise())
+    data, split, counts = data_of(np.sin(5 * X[:, 0])), split_budget(S, "number", 4), public_counts(filtered.bins, X)
+    first, _ = run(filtered, split, Curator(data, filtered.bins, np.random.default_rng(0)), counts, X[:1])
+    silent = Curator(data, filtered.bins, ZeroNoise())
     again, _ = run(replace(filtered, gap=1e-6), split, silent, counts, X[:1], like=first)
     for stage, other in zip(again.stages, first.stages, strict=True):
         np.testing.assert_array_equal(stage.B, other.B)
@@ -120,9 +120,9 @@ def test_the_first_stage_clips_to_the_bounds(filtered, monkeypatch):
         return planned(filtered, posterior, s, width, B)
 
     monkeypatch.setattr(engine, "next_stage", recorded)
-    reader = RecordReader(data_of(np.sin(5 * X[:, 0])), filtered.columns, np.random.default_rng(0))
-    known = filtered.with_counts(public_counts(filtered.columns, X))
-    (first, *_), _ = run_stages(known, split_budget(S, "number", 3), reader)
+    curator = Curator(data_of(np.sin(5 * X[:, 0])), filtered.bins, np.random.default_rng(0))
+    known = filtered.with_counts(public_counts(filtered.bins, X))
+    (first, *_), _ = run_stages(known, split_budget(S, "number", 3), curator)
     assert asked == [math.inf, None, None]
     assert ((first.low == -HALF) & (first.high == HALF)).all()
 
@@ -136,9 +136,9 @@ def test_squares_of_two_stages_are_planned_for_outliers(filtered, monkeypatch):
         return planned(*arguments, excess=excess)
 
     monkeypatch.setattr(engine, "next_squares", recorded)
-    reader = RecordReader(data_of(np.sin(5 * X[:, 0])), filtered.columns, np.random.default_rng(0))
-    known = filtered.with_counts(public_counts(filtered.columns, X))
-    run_stages(known, split_budget(S, "number", 6), reader)
+    curator = Curator(data_of(np.sin(5 * X[:, 0])), filtered.bins, np.random.default_rng(0))
+    known = filtered.with_counts(public_counts(filtered.bins, X))
+    run_stages(known, split_budget(S, "number", 6), curator)
     assert asked == [False, False, True, False, True]
 
 
@@ -152,11 +152,11 @@ SPLIT = split_budget(0.8, "amount", 3, inputs_too=True, locations=True)
 @pytest.fixture(scope="module")
 def measurements(make_dataset):
     """Every measurement of a real run over private inputs, and the public function it is about."""
-    reader = RecordReader(make_dataset(), CELLS, None)
+    curator = Curator(make_dataset(), CELLS, None)
     filtered = filter_of(auto_models(CELLS.box, HALF_OF_TWELVE), CELLS, 12, HALF_OF_TWELVE, gap=0.2)
-    measured, _ = run(filtered, SPLIT, reader, None, CELLS.centres[:1])
-    located = (reader._positions.measurement, None)
-    return [(measured.counts, None), located, *((m, g) for m, g, _ in queries_of(reader))]
+    measured, _ = run(filtered, SPLIT, curator, None, CELLS.centres[:1])
+    located = (curator._locations.measurement, None)
+    return [(measured.counts, None), located, *((m, g) for m, g, _ in queries_of(curator))]
 
 
 def test_each_part_has_its_own_noise(measurements):

@@ -78,7 +78,7 @@ def test_a_given_width_replaces_the_choice(even):
     now = even.prior()
     asked, _ = next_stage(even, now, 1.0, math.inf)
     assert asked.width == math.inf
-    assert asked.noise_multiplier == 1.0
+    assert asked.s == 1.0
     np.testing.assert_array_equal(asked.g, 0)
     np.testing.assert_allclose([asked.low, asked.high], [np.full(8, -HALF), np.full(8, HALF)])
     asked, _ = next_stage(even, now, 1.0, 1.5, strategy.identity_strategy(8).B)
@@ -97,7 +97,7 @@ def known_after(filtered, sd, s=0.3):
     """The posterior after a stage of the whole range that showed a curve of 0, and squares that show this sd."""
     now = filtered.prior()
     [query] = intervals(filtered, now, math.inf)
-    stage = query._replace(B=np.eye(8), noise_multiplier=s, z=np.zeros(8))
+    stage = query._replace(B=np.eye(8), s=s, z=np.zeros(8))
     now = filtered.after(now, stage)
     g = filtered.curve(now)
     high = np.minimum(TUNING.threshold**2 * filtered.mean_square(now, g), (2 * HALF) ** 2)
@@ -150,7 +150,7 @@ def test_the_prior_curve_is_zero_with_prior_weights(even):
     np.testing.assert_array_equal(even.curve(now), 0)
     assert now.weights.sum() == pytest.approx(1)
     spread = sum(
-        weight * (noise + (models.cells[label] ** 2).sum(axis=1) + models.change_points.cells**2 @ square)
+        weight * (noise + (models.bin_features[label] ** 2).sum(axis=1) + models.change_points.over_bins**2 @ square)
         for label, noise, weight, square in zip(
             models.label, models.noise_variance, now.weights, now.state.change_points.square, strict=True
         )
@@ -162,7 +162,7 @@ def test_a_stage_without_clipping_reproduces_the_released_curve(even):
     now, truth = even.prior(), np.linspace(-1, 1, 8)
     [asked] = intervals(even, now, np.inf)
     sums = 50 * truth / (2 * HALF)  # of 50 records in each cell
-    later = even.after(now, asked._replace(B=np.eye(8), noise_multiplier=0.1, z=sums))
+    later = even.after(now, asked._replace(B=np.eye(8), s=0.1, z=sums))
     found = predict(even, later, CELLS.centres)
     np.testing.assert_allclose(found.mean[0], truth, atol=0.15)
     assert (later.weights @ found.variances[0] < 0.1).all()
@@ -195,12 +195,12 @@ def test_moments_are_those_of_the_state(even):
     for row, one in enumerate(each_alone(found)):
         C = np.diag(state.prior[row]) - state.rows[row].T @ state.rows[row]
         T, phi = linear.T[row], np.zeros((8, C.shape[1]))
-        phi[:, :k] = even.models.cells[state.label[row]]
+        phi[:, :k] = even.models.bin_features[state.label[row]]
         of_sums = (
-            linear.unit[row][:, None] * even.models.change_points.cells
+            linear.unit[row][:, None] * even.models.change_points.over_bins
             - T @ state.rows[row].T @ state.change_points.G[row]
         )
-        of_curve = even.models.change_points.cells - phi @ state.rows[row].T @ state.change_points.G[row]
+        of_curve = even.models.change_points.over_bins - phi @ state.rows[row].T @ state.change_points.G[row]
         change_points = state.change_points.only(np.array([row]))
         [joint] = change_points.covariance(np.vstack([of_sums, of_curve])[None])
         more, across = joint[:8, :8], joint[:8, 8:]
@@ -244,7 +244,7 @@ def test_identified_outliers_cause_a_second_reading():
             sums = B[:, cluster] @ np.clip(y / reach, -1, 1) / 2
             squares = Squares(zero, reach**2 * one, 1.0, z)
             stages.append(StageMeasurement(B, -reach * one, reach * one, 0.1, zero, sums, squares))
-        posterior, steps = many.read(stages), many.prior()
+        posterior, steps = many.given(stages), many.prior()
         assert has_outliers(posterior.log_densities) == found
         known = many.prior(posterior.log_densities) if found else steps
         for stage in stages:
@@ -270,7 +270,7 @@ AT = np.linspace(0, 10, 7)[:, None]
 
 def read_by(models, stages):
     filtered = filter_of(models, CELLS, 400, HALF, is_binary=False).with_counts(known_counts(np.full(8, 50.0)))
-    return filtered, filtered.read(stages)
+    return filtered, filtered.given(stages)
 
 
 @pytest.fixture(scope="module")
@@ -319,7 +319,7 @@ def test_a_failing_model_stops_no_release(stages, monkeypatch):
         return replace(linear, mean=mean)
 
     monkeypatch.setattr(filter_module, "linearise", broken)
-    found = filtered.read(stages)
+    found = filtered.given(stages)
     assert found.weights.sum() == pytest.approx(1)
     assert found.weights[1] < 1e-12
     others = [0, 2, 3]
@@ -343,14 +343,14 @@ def test_models_ruled_out_by_squares_are_dropped(monkeypatch):
     plan = mechanism.plan_for(data, X_TEST)
     [measured] = mechanism.measure(plan, data, X_TEST, np.random.default_rng(1), mean=False).measured
     filtered = plan.filtered.with_counts(measured.counts)
-    posterior = filtered.read(measured.stages)
-    out = ~posterior.state.read
+    posterior = filtered.given(measured.stages)
+    out = ~posterior.state.active
     noises = np.array([model.noise_variance for model in plan.models])
     assert set(noises[out]).isdisjoint(noises[~out])
     assert 2 * out.sum() >= len(out)
     monkeypatch.setattr(filter_module, "TUNING", replace(TUNING, ruled_out=0.0))
-    every = filtered.read(measured.stages)
-    assert every.state.read.all()
+    every = filtered.given(measured.stages)
+    assert every.state.active.all()
     np.testing.assert_allclose(posterior.weights, every.weights, atol=1e-7)
     intervals = (predict(filtered, each, X_TEST).interval(0.95) for each in (posterior, every))
     for one, other in zip(*intervals, strict=True):
@@ -367,7 +367,7 @@ def test_some_model_always_remains_for_planning():
     assert set(every.active(now).state.index) == set(np.flatnonzero(noises == noises[-1]))
     asked, linear = next_stage(every, now, 1.0, None)
     later = every.after(now, asked._replace(z=np.zeros(len(asked.B))), linear)
-    np.testing.assert_array_equal(later.state.read, noises == noises[-1])
+    np.testing.assert_array_equal(later.state.active, noises == noises[-1])
     narrow = np.where(np.arange(len(now.log_densities)) > 0, -1e6, 0.0)
     turned = every._reweighted(later._replace(log_densities=narrow))
     np.testing.assert_array_equal(turned.weights > 0, noises == noises[-1])

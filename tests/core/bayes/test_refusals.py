@@ -9,11 +9,11 @@ from dpgp_core.bayes.cells import CellGrid, cells_of
 from dpgp_core.bayes.mixture import Mixture
 from dpgp_core.bayes.model import Model, auto_models
 from dpgp_core.bayes.periodic import with_periodic_models
-from dpgp_core.bayes.reading import read, refit
+from dpgp_core.bayes.refit import posterior_given, refit
 from dpgp_core.bayes.settings import BayesSettings
 from dpgp_core.kernels import EQ
 from dpgp_core.levels import side_of
-from dpgp_core.measurement.statistics_file import reading_of
+from dpgp_core.measurement.statistics_file import outcome_model_of
 from dpgp_core.seasons import YEAR
 from tests.core.bayes.test_difference import POINTS, world
 from tests.core.mechanisms.cases import built
@@ -72,7 +72,7 @@ REFUSALS = [
     *each(MIXTURE.interval, "level must lie", [0.0, 1.0, math.nan]),
     (lambda: MIXTURE.interval(0.9, "both"), "of must be 'outputs' or 'function'"),
     # files
-    (lambda: reading_of({"reading": "by the stars"}), "made for an unknown kind of outcomes, 'by the stars'"),
+    (lambda: outcome_model_of({"reading": "by the stars"}), "made for an unknown kind of outcomes, 'by the stars'"),
 ]
 
 
@@ -99,7 +99,7 @@ def reread(statistics, **changes):
         (lambda of: reread(of.statistics[0], X_test=np.zeros((2, 3))), "equally many columns"),
         (lambda of: reread(of.statistics[0]).interval(1.0), "level must lie"),
         (lambda of: reread(of.statistics[0]).interval(0.5, of="noise"), "'outputs' or 'function'"),
-        (lambda of: read(of.statistics[0], of.models).at(np.zeros((2, 3))), "equally many columns"),
+        (lambda of: posterior_given(of.statistics[0], of.models).at(np.zeros((2, 3))), "equally many columns"),
     ],
 )
 def test_unreadable_releases_are_refused(release, call, words):

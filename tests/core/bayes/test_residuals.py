@@ -14,7 +14,7 @@ from dpgp_core.bayes import residuals
 from dpgp_core.bayes.clipping import bias_of, bias_sd
 from dpgp_core.bayes.clusters import clusters_of
 from dpgp_core.bayes.counts import public_counts
-from dpgp_core.bayes.dispersion import clipping_threshold, plan_distances, read_distances, usual_distance
+from dpgp_core.bayes.dispersion import clipping_threshold, dispersion_given, plan_distances, usual_distance
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.mixture import JointPosterior, Mixture, OutcomeDistribution, skewness_of
 from dpgp_core.bayes.model import Model, auto_models
@@ -206,13 +206,13 @@ def released(shape, n, s=4.0, draws=40):
     """Variance of one more outcome (draws, 19), read from distances to a known curve."""
     rng, sd = np.random.default_rng(0), SHAPES[shape]
     X, filtered = records(n)
-    threshold, cells, found = 2 * float(np.median(sd(X))), filtered.columns.index(X), []
+    threshold, cells, found = 2 * float(np.median(sd(X))), filtered.bins.index(X), []
     B = plan_distances(filtered, float(usual_distance(0.5)), s).B
     for _ in range(draws):
         a = np.minimum(np.abs(rng.normal(0, sd(X[:, 0]))), threshold)
         z = B[:, cells] @ (a / threshold - 0.5) + s * rng.standard_normal(len(B))
         distances = Distances(B, threshold, threshold / 2, s, z)
-        found.append(read_distances(filtered, distances, GRID).noise_variance)
+        found.append(dispersion_given(filtered, distances, GRID).noise_variance)
     return np.array(found)
 
 

@@ -13,7 +13,7 @@ from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import auto_models
 from dpgp_core.bayes.prediction import unseen_outliers
 from dpgp_core.bayes.queries import StageMeasurement
-from dpgp_core.bayes.reading import read
+from dpgp_core.bayes.refit import posterior_given
 from dpgp_core.bayes.residuals import log_density, log_prior
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
@@ -31,7 +31,7 @@ def filtered():
 
 def stage(filtered, B, half_width, s):
     ones = np.ones(PLACES)
-    return StageMeasurement(B, -half_width * ones, half_width * ones, s, np.zeros(len(filtered.columns.nodes)))
+    return StageMeasurement(B, -half_width * ones, half_width * ones, s, np.zeros(len(filtered.bins.nodes)))
 
 
 LEVEL = np.full((1, PLACES), 1.0)  # the sum over all records
@@ -95,7 +95,7 @@ def test_hidden_outliers_in_wide_bounds_are_reported():
     assert release.unseen_outliers == pytest.approx(1000 * release.uncertainty.prediction.unseen)
     card, npz = statistics_to_files(release.statistics[0])
     found = statistics_from_files(json.loads(json.dumps(card)), npz)
-    again = read(found, mechanism.models_of_release(found)).at(GRID).curve
+    again = posterior_given(found, mechanism.models_of_release(found)).at(GRID).curve
     assert again.unseen == pytest.approx(release.uncertainty.prediction.unseen, rel=1e-12)
 
 

@@ -33,7 +33,7 @@ def test_curves_are_of_the_posterior(either):
     curves = either.sample_y(X_TEST, 20_000, random_state=1)
     assert curves.shape == (5, 20_000)
     _, sd = either.predict(X_TEST, return_std=True)
-    reading = either.reading_
+    reading = either.posterior_
     centre = reading.outcome.midpoint + reading.outcome.scale * next(iter(reading.parts(X_TEST))).prediction.mean[0]
     assert (np.abs(curves.mean(axis=1) - centre) < 6 * sd / np.sqrt(20_000)).all()
     np.testing.assert_allclose(curves.std(axis=1), sd, rtol=0.08)
@@ -43,9 +43,9 @@ def test_curves_are_of_the_posterior(either):
 
 
 def test_the_evidence_is_that_of_the_mixture(fitted):
-    reading = fitted.reading_.reading
+    reading = fitted.posterior_.posterior
     filtered = reading.filtered.with_counts(reading.measured.counts)
-    logs = np.log(weights_of(reading.models)) + filtered.read(reading.measured.stages).state.log_evidence
+    logs = np.log(weights_of(reading.models)) + filtered.given(reading.measured.stages).state.log_evidence
     assert fitted.log_evidence() == pytest.approx(logsumexp(logs), abs=1e-9)
 
 

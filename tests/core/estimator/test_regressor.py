@@ -133,7 +133,7 @@ STEPS = {
     "before anything is drawn": Interrupted(BayesCloaking, "plan_for", 0, 0),
     "at the first draw": Interrupted(noise, "discrete_gaussian", 0, 1),
     "between two stages": Interrupted(noise, "discrete_gaussian", 1, 1),
-    "after all was measured": Interrupted(regressor, "FittedReading", 0, 1),
+    "after all was measured": Interrupted(regressor, "FittedPosterior", 0, 1),
 }
 
 

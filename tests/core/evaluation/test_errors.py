@@ -21,7 +21,7 @@ from dpgp_core.evaluation.comparison import (
     without_privacy,
 )
 from dpgp_core.evaluation.cross_validation import k_folds
-from dpgp_core.evaluation.errors import coverage, epsilon_for_error, epsilon_on_curve, interval_score, nlpd, rmse
+from dpgp_core.evaluation.errors import coverage, epsilon_on_curve, interval_score, nlpd, rmse
 from dpgp_core.gp.clipping import clipped
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import BayesCloaking, Cloaking
@@ -69,7 +69,7 @@ def _dense(data, X_test, people):
     """Mean at X_test of the mixture by evidence, and the mean square of records left out, by dense matrices."""
     half, y = data.output_range / data.y_scale / 2, data.standardised()
     mechanism = BayesCloaking(epsilon=1000.0, delta=1e-5)
-    change_points = change_points_of(mechanism.columns_for(data), half**2 / 3)
+    change_points = change_points_of(mechanism.bins_for(data), half**2 / 3)
     shapes, means, left_out, evidence = change_points.at(data.X), [], [], []
     for model in mechanism.models(data.x_box, half, people=people):
         K = model.kernel(data.X, data.X) + model.noise_variance * np.eye(data.n)
@@ -136,16 +136,6 @@ def test_narrow_clipping_biases_skewed_outcomes():
     assert narrow.bias < -5 < -0.01 < wide.bias <= 1e-3
     assert (narrow.noise, wide.noise) == pytest.approx((1.6, 40.0))
     assert narrow.error == pytest.approx(np.hypot(narrow.bias, narrow.noise))
-
-
-def test_epsilon_for_error_inverts_a_known_error():
-    def error(epsilon: float) -> float:
-        return 2 + 3 / epsilon
-
-    assert epsilon_for_error(error, 2.5) == pytest.approx(6.0, rel=2e-3)
-    assert error(epsilon_for_error(error, 5.0)) == pytest.approx(5.0, rel=2e-3)
-    assert epsilon_for_error(error, 1.9) is None
-    assert epsilon_for_error(error, 1e6) == 0.05
 
 
 def test_an_epsilon_is_read_off_a_curve():

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpgp_core.measurement.described_arrays import pack
 from dpgp_core.measurement.measurement import CellCounts, LaplaceMeasurement, Measurement, from_zero
-from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, MeasuredPositions, Stage, Statistics
+from dpgp_core.measurement.statistics import CellStatistics, KnownCounts, MeasuredLocations, Stage, Statistics
 from dpgp_core.measurement.statistics_file import statistics_to_files
 from tests.core.tables import columns
 
@@ -97,17 +97,17 @@ def of_cells(**changes):
 
 
 def positioned_cells():
-    """The same with positions in the cells, along both sides."""
+    """The same with locations in the cells, along both sides."""
     measurement = from_zero(np.eye(9), np.ones(9), (0.0, 1.0), 3.0)
     z = np.random.default_rng(6).standard_normal((2, 9))
-    return of_cells(positions=MeasuredPositions(measurement=measurement, z=z))
+    return of_cells(locations=MeasuredLocations(measurement=measurement, z=z))
 
 
 def known_cells():
     """The same where inputs are public: 50 records, all in the middles of three cells."""
     places = np.zeros(81)
     places[[10, 37, 67]] = 20, 25, 5
-    counts = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]), places=places)
+    counts = KnownCounts(numbers=np.array([20.0, 0, 0, 25, 0, 0, 0, 5, 0]), node_sums=places)
     return of_cells(counts=counts, z=np.zeros(0))
 
 
@@ -122,7 +122,7 @@ def cells_of_days():
     return of_cells(
         stages=(cell_stage(3, 14, 126, low=-1.0, high=1.0),),
         per_side=2,
-        counts=KnownCounts(numbers=np.full(14, 2.0), places=np.full(126, 2 / 9)),
+        counts=KnownCounts(numbers=np.full(14, 2.0), node_sums=np.full(126, 2 / 9)),
         z=np.zeros(0),
         n=28,
         columns=columns(("day",), ("days since 2020-01-01",), ((0.0, 99.0),)),
@@ -140,7 +140,7 @@ def clustered(**changes):
         "stages": (cell_stage(3, 4, 36),),
         "per_side": None,
         "clusters": np.stack([low, high]),
-        "counts": KnownCounts(numbers=places[:, 4], places=places.ravel()),
+        "counts": KnownCounts(numbers=places[:, 4], node_sums=places.ravel()),
         "z": np.zeros(0),
     }
     return of_cells(**made | changes)
@@ -156,7 +156,7 @@ def clusters_of_groups(**changes):
     made = {
         "stages": (cell_stage(3, 4, 12),),
         "clusters": ends,
-        "counts": KnownCounts(numbers=places[:, 1], places=places.ravel()),
+        "counts": KnownCounts(numbers=places[:, 1], node_sums=places.ravel()),
         "columns": cells_of_groups().columns,
     }
     return clustered(**made | changes)

@@ -11,7 +11,7 @@ from dpgp_core.accounting.guarantee import TEACHING
 from dpgp_core.bayes.cells import CellGrid, LocatedGrid
 from dpgp_core.bayes.clusters import Clusters, max_clusters
 from dpgp_core.bayes.counts import public_counts
-from dpgp_core.bayes.reading import refit
+from dpgp_core.bayes.refit import refit
 from dpgp_core.bayes.settings import OWN_ROWS
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.base import TeachingRelease
@@ -101,11 +101,11 @@ def test_a_plan_serves_another_budget(data):
 def test_a_file_stores_clusters_and_reproduces_values(data):
     public = BayesCloaking(epsilon=2.0, delta=0.01, stages=3)
     release = public.release(data, X_TEST)
-    columns = public.plan_for(data, X_TEST).filtered.columns
+    columns = public.plan_for(data, X_TEST).filtered.bins
     card, npz = statistics_to_files(release.statistics[0])
     found = statistics_from_files(json.loads(json.dumps(card)), npz)
     np.testing.assert_array_equal(found.counts.numbers, public_counts(columns, data.X).mean)
-    np.testing.assert_array_equal(found.counts.places, columns.places)
+    np.testing.assert_array_equal(found.counts.node_sums, columns.node_sums)
     np.testing.assert_array_equal(found.clusters, columns.ends)
     assert found.per_side is None
     np.testing.assert_allclose(read_again(public, found, X_TEST), release.samples[0], rtol=1e-9)
@@ -134,10 +134,10 @@ COLUMNS = [  # table, public columns, how many
 def test_columns_follow_from_the_kind_of_public_inputs(sides, n, kind, size):
     found, options = made(sides, "number", n), {"periods": [7.0]} if sides == "week" else {}
     public = BayesCloaking(epsilon=1.0, delta=0.01, **options)
-    columns = public.plan_for(found, at(found.x_box)).filtered.columns
+    columns = public.plan_for(found, at(found.x_box)).filtered.bins
     assert isinstance(columns, kind)
     assert size is None or columns.size == size
-    hidden = replace(public, protects="inputs and outputs").plan_for(found, at(found.x_box)).filtered.columns
+    hidden = replace(public, protects="inputs and outputs").plan_for(found, at(found.x_box)).filtered.bins
     assert type(hidden) is CellGrid
 
 
@@ -241,5 +241,5 @@ def test_how_many_rows_somebody_has_moves_no_plan(make_dataset):
     hidden = BayesCloaking(epsilon=1.0, delta=1e-4, protects="inputs and outputs")
     one, other = (hidden.plan_for(each, X_TEST) for each in (few, many))
     assert one.counts is other.counts is None
-    assert one.filtered.columns == other.filtered.columns
+    assert one.filtered.bins == other.filtered.bins
     assert one.filtered.n == other.filtered.n == 60

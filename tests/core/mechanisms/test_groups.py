@@ -54,7 +54,7 @@ def test_a_changed_category_stays_within_the_noise(level, end):
 @pytest.mark.parametrize(("n", "columns"), [(30, Clusters), (150, LocatedGrid)])
 def test_an_output_of_any_group_is_protected(n, columns):
     of, data = mechanism(), groups(n)
-    assert isinstance(of.plan_for(data, X_TEST).filtered.columns, columns)
+    assert isinstance(of.plan_for(data, X_TEST).filtered.bins, columns)
     farthest = max(costs(of, *at_the_ends(data, (0, 7)), X_TEST))
     assert 0.2 * allowed(of.guarantee) < farthest <= allowed(of.guarantee)
 
@@ -63,7 +63,7 @@ def test_count_noise_covers_the_two_farthest_cells():
     """By brute force over all pairs of cells, each measured by itself, in integers: reached by any two."""
     of, data = mechanism("inputs and outputs"), groups(400)
     plan = of.plan_for(data, X_TEST)
-    cells = plan.filtered.columns
+    cells = plan.filtered.bins
     level = cells.centres[:, 1]
     counts = of.measure(plan, data, X_TEST, np.random.default_rng(0), mean=False).measured[0].counts
     np.testing.assert_array_equal(counts.B, np.eye(cells.size))

@@ -101,7 +101,7 @@ def test_neighbours_with_equal_noisy_numbers_release_equal_bytes(name, protects)
     found = costs(mechanism, data, others, at(data.x_box), rng=np.random.default_rng(1))
     assert 0.2 * allowed(mechanism.guarantee) < max(found) <= allowed(mechanism.guarantee)
     plans = (mechanism.plan_for(each, at(data.x_box)) for each in (data, others[1]))
-    assert_same(*((plan.models, plan.kind, plan.counts, plan.filtered.columns) for plan in plans))
+    assert_same(*((plan.models, plan.kind, plan.counts, plan.filtered.bins) for plan in plans))
 
 
 @pytest.fixture(params=["cloaking", "refined"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from dpgp_core.bayes.reading import difference
+from dpgp_core.bayes.refit import difference
 from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.measurement.statistics_file import statistics_from_files
 from dpgp_core.release import spec_from_json

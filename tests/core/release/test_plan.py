@@ -30,7 +30,7 @@ def test_plans_for_private_inputs_use_only_their_number(mechanism):
         np.testing.assert_array_equal(one.plan.Z, other.plan.Z)
         assert (one.plan.x_box, one.plan.half_range) == (other.plan.x_box, other.plan.half_range)
     else:
-        assert (one.plan.counts, one.plan.filtered.columns) == (None, other.plan.filtered.columns)
+        assert (one.plan.counts, one.plan.filtered.bins) == (None, other.plan.filtered.bins)
     np.testing.assert_array_equal(expected_half_widths(one, [1.0]), expected_half_widths(other, [1.0]))
 
 

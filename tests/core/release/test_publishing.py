@@ -189,7 +189,7 @@ def test_a_rate_is_published_from_yes_and_no():
     rng = np.random.default_rng(2)
     rows = "".join(f"{age:.1f},{int(rng.uniform() < 0.3)}\n" for age in rng.uniform(0, 100, 2000))
     found = released(spec, read_table(io.BytesIO(f"age,height\n{rows}".encode()), spec))
-    assert found.statistics[0].reading == "yes/no"
+    assert found.statistics[0].outcome_model == "yes/no"
     assert len(found.statistics[0].stages) == 1
     assert abs(found.values.mean() - 0.3) < 0.1
 

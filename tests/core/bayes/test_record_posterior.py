@@ -12,8 +12,8 @@ from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.prediction import joint_covariances, predict
 from dpgp_core.bayes.queries import StageMeasurement
-from dpgp_core.bayes.record_reading import read_records, record_models
-from dpgp_core.bayes.state import KAPPA
+from dpgp_core.bayes.record_posterior import read_records, record_models
+from dpgp_core.bayes.state import SHARED_CLIPPING_NOISE
 from dpgp_core.kernels import EQ, Matern32
 from dpgp_core.measurement.measurement import Measurement
 from dpgp_core.measurement.statistics import Stage, Statistics
@@ -140,13 +140,13 @@ def by_columns(kernel, stages, half_width):
     The filter counts what clipping usually adds to a record as noise of the record; dense conditioning adds it stage by
     stage. The noise variance is therefore smaller by that share here.
     """
-    model = Model(kernel=kernel, noise_variance=NOISE_VARIANCE / (1 + KAPPA))
+    model = Model(kernel=kernel, noise_variance=NOISE_VARIANCE / (1 + SHARED_CLIPPING_NOISE))
     found = clusters_of(BOX, X)
     filtered = filter_of([model], found, len(X), HALF, change_points=False)
     unbiased = replace(filtered.models, bias=np.zeros((found.size, 0)))
     filtered = replace(filtered, models=unbiased).with_counts(public_counts(found, X))
     ends, g = np.full(len(X), half_width), np.zeros(len(found.nodes))
-    posterior = filtered.read([StageMeasurement(B, -ends, ends, S, g, z) for B, z in stages])
+    posterior = filtered.given([StageMeasurement(B, -ends, ends, S, g, z) for B, z in stages])
     prediction, ([Q], _) = predict(filtered, posterior, SEVEN), joint_covariances(filtered, posterior, SEVEN)
     covariance = kernel(SEVEN, SEVEN) - Q.T @ Q
     np.testing.assert_allclose(prediction.variances[0, 0], covariance.diagonal(), atol=1e-9)

@@ -1,8 +1,8 @@
-"""The only part of Bayes cloaking that reads records. It answers public queries with noisy numbers.
+"""The curator: the only part of Bayes cloaking that sees records. It answers public queries with noisy numbers.
 
 A real release is measured in integers with exact noise, and a simulated one in floating-point numbers with noise from a
-seeded generator. Nothing else sees an outcome or, if inputs are private, an input. The reader also makes the statistic
-that is stored in a file, and ``measured_of`` converts such a statistic back into queries with answers.
+seeded generator. Nothing else sees an outcome or, if inputs are private, an input. The curator also makes the
+``CellStatistics`` that a file stores, and ``measured_of`` converts them back into queries with answers.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from ..accounting.guarantee import Guarantee, guarantee_fields
 from ..arrays import FloatArray
 from ..measurement.integers import person_weights
 from ..measurement.measurement import CellCounts, KnownCounts, Measurement, from_zero
-from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, MeasuredPositions, Stage, StageSquares
+from ..measurement.statistics import Above, CellStatistics, MeasuredDistances, MeasuredLocations, Stage, StageSquares
 from ..table import Dataset
 from .cells import LocatedGrid
-from .clusters import Clusters, Columns
-from .counts import Counts, Positions, known_counts
+from .clusters import Bins, Clusters
+from .counts import Locations, RecordCounts, known_counts
 from .queries import Distances, Measured, Squares, StageMeasurement
-from .settings import reading_for
+from .settings import outcome_model_for
 
 
-class RecordReader:
+class Curator:
     """Answers queries from the records of a data set, in one pass over the records for each measurement.
 
     The values that a record contributes are computed from that record alone.
 
     Args:
         dataset: the data set, which supplies inputs, outcomes, bounds and units.
-        columns: the columns of the strategies.
+        bins: the bins into which records are divided.
         rng: None for a real release, in which each call spends budget; a generator for a simulated release.
     """
 
-    def __init__(self, dataset: Dataset, columns: Columns, rng: np.random.Generator | None) -> None:
-        self._dataset, self._y, self._columns, self._rng = dataset, dataset.standardised(), columns, rng
-        self._cells, self._at = columns.index(dataset.X), columns.at(dataset.X)
+    def __init__(self, dataset: Dataset, bins: Bins, rng: np.random.Generator | None) -> None:
+        self._dataset, self._y, self._bins, self._rng = dataset, dataset.standardised(), bins, rng
+        self._cells, self._at = bins.index(dataset.X), bins.at(dataset.X)
         self._weights = None if dataset.person is None else person_weights(dataset.person)
         self._stages: list[Stage] = []
         self._distances: MeasuredDistances | None = None
-        self._positions: MeasuredPositions | None = None
+        self._locations: MeasuredLocations | None = None
 
     def counts(self, measurement: CellCounts) -> FloatArray:
         """Return noisy numbers of records in the cells (M,)."""
@@ -49,17 +49,17 @@ class RecordReader:
             return measurement.measure(self._cells, weights=self._weights)
         return np.asarray(measurement.teaching(self._cells, self._rng, weights=self._weights)[0])
 
-    def positions(self, query: Positions) -> Positions:
+    def locations(self, query: Locations) -> Locations:
         """Return the query with noisy sums of the locations of records within cells."""
-        X, cells = self._dataset.X, self._columns.size
+        X, cells = self._dataset.X, self._bins.size
         measurement = from_zero(np.eye(cells), np.ones(cells), (0.0, 1.0), query.s)
-        z = np.array([self._measured(measurement, t) for t in self._columns.offsets(X)[self._columns.numeric_sides]])
-        self._positions, self._at = MeasuredPositions(measurement=measurement, z=z), self._columns.polynomial(X)
+        z = np.array([self._measured(measurement, t) for t in self._bins.offsets(X)[self._bins.numeric_sides]])
+        self._locations, self._at = MeasuredLocations(measurement=measurement, z=z), self._bins.polynomial(X)
         return query._replace(s=measurement.noise_sd, z=z)
 
     def sums(self, query: StageMeasurement) -> StageMeasurement:
         """Return the query of a stage with noisy sums of clipped residuals."""
-        most, s = self._dataset.output_range / self._dataset.y_scale, query.noise_multiplier
+        most, s = self._dataset.output_range / self._dataset.y_scale, query.s
         measurement = Measurement(B=query.B, low=query.low, high=query.high, bounds=(-most, most), noise_multiplier=s)
         z = self._measured(measurement, self._residuals(query.g))
         self._stages.append(Stage(measurement=measurement, g=query.g, z=z))
@@ -93,34 +93,34 @@ class RecordReader:
         """Return all measurements as a statistic, with their guarantee and the public part of the data set.
 
         Args:
-            measured: its counts are used, exact or noisy. All other measurements are those that this reader has made.
+            measured: supplies the counts, exact or noisy. All other measurements are those that this curator has made.
             guarantee: the guarantee for all measurements together.
         """
-        data, counts, columns = self._dataset, measured.counts, self._columns
+        data, counts, bins = self._dataset, measured.counts, self._bins
         assert counts is not None
         return CellStatistics(
             counts=counts if isinstance(counts, CellCounts) else self._known(counts),
             z=measured.z,
-            positions=self._positions,
+            locations=self._locations,
             stages=tuple(self._stages),
             n=data.people,
-            per_side=None if isinstance(columns, Clusters) else columns.per_side,
-            clusters=columns.ends if isinstance(columns, Clusters) else None,
-            periods=columns.periods,
+            per_side=None if isinstance(bins, Clusters) else bins.per_side,
+            clusters=bins.ends if isinstance(bins, Clusters) else None,
+            periods=bins.periods,
             columns=data.columns,
             y_name=data.y_name,
             y_unit=data.y_unit,
             bounds=data.y_bounds,
             y_scale=data.y_scale,
             guarantee=guarantee_fields(guarantee),
-            reading=reading_for(data.y_kind),
+            outcome_model=outcome_model_for(data.y_kind),
             distances=self._distances,
         )
 
-    def _known(self, counts: Counts) -> KnownCounts:
+    def _known(self, counts: RecordCounts) -> KnownCounts:
         """Return the counts of records with public inputs as a statistic."""
-        assert isinstance(self._columns, LocatedGrid | Clusters)
-        return KnownCounts(numbers=counts.mean, people=self._weights is not None, places=self._columns.places)
+        assert isinstance(self._bins, LocatedGrid | Clusters)
+        return KnownCounts(numbers=counts.mean, people=self._weights is not None, node_sums=self._bins.node_sums)
 
     def _residuals(self, g: FloatArray) -> FloatArray:
         """Return the residuals (n,) of all records about g, which is given at the nodes (F,)."""
@@ -134,12 +134,12 @@ class RecordReader:
 
 
 def measured_of(statistics: CellStatistics) -> Measured:
-    """Convert a released statistic into queries with answers, which the filter reads, in model units."""
+    """Convert released statistics into queries with answers, in model units, as the filter expects them."""
     distances = None if statistics.distances is None else _distances_of(statistics.distances)
-    released, located = statistics.counts, statistics.positions
+    released, located = statistics.counts, statistics.locations
     counts = released if isinstance(released, CellCounts) else known_counts(released.numbers)
-    positions = None if located is None else Positions(located.measurement.noise_sd, located.z)
-    return Measured(tuple(map(_stage_of, statistics.stages)), distances, counts, statistics.z, positions)
+    locations = None if located is None else Locations(located.measurement.noise_sd, located.z)
+    return Measured(tuple(map(_stage_of, statistics.stages)), distances, counts, statistics.z, locations)
 
 
 def _distances_of(measured: MeasuredDistances) -> Distances:

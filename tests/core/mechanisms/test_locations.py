@@ -1,4 +1,4 @@
-"""Where inputs are private and people many, noisy positions in cells are released too: what that costs and tells."""
+"""Noisy locations within cells, which are released if inputs are private and people many."""
 
 import json
 from dataclasses import replace
@@ -10,7 +10,7 @@ from benchmarks.inputs import OUTCOMES, PLACES, World, wage
 from benchmarks.shared.simulated import simulated
 from dpgp_core.bayes import settings
 from dpgp_core.bayes.cells import CellGrid
-from dpgp_core.bayes.counts import Counts, Positions, locations_given
+from dpgp_core.bayes.counts import Locations, RecordCounts, locations_given
 from dpgp_core.measurement.statistics_file import statistics_from_files, statistics_to_files
 from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from tests.core.mechanisms.neighbours import allowed, costs
@@ -55,7 +55,7 @@ def moved(data, j, x, y):
 @pytest.mark.full_for("a side")  # which groups have, too
 @pytest.mark.parametrize("name", BOXES)
 def test_moved_records_are_protected_as_guaranteed(name, of_few):
-    """From an edge of a cell to the other, to another cell, out of the box: counts, positions and sums together."""
+    """From an edge of a cell to the other, to another cell, out of the box: counts, locations and sums together."""
     rng = np.random.default_rng(0)
     data, mechanism = (
         table(name, rng),
@@ -69,7 +69,7 @@ def test_moved_records_are_protected_as_guaranteed(name, of_few):
     ]
     plan = mechanism.plan_for(data, data.X[:2])
     [statistics] = mechanism.measure(plan, data, data.X[:2]).statistics
-    assert len(statistics.positions.z) == len(BOXES[name][0])
+    assert len(statistics.locations.z) == len(BOXES[name][0])
     found, promised = costs(mechanism, data, others, data.X[:2]), allowed(mechanism.guarantee)
     assert max(found) <= promised
     assert max(found) >= 0.5 * promised
@@ -99,7 +99,7 @@ def test_all_measurements_spend_the_budget_exactly(name, of_few):
 
 
 @pytest.mark.parametrize(("people", "measured"), [(MANY - 1, False), (MANY + 1, True)])
-def test_positions_are_measured_for_many_people(people, measured):
+def test_locations_are_measured_for_many_people(people, measured):
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs")
     n = int(people * mechanism.noise_multiplier)
     assert (mechanism.split("number", n).locations > 0) == measured
@@ -115,15 +115,15 @@ def test_a_release_is_read_again_from_its_file(name, of_few):
     [statistics] = release.statistics
     card, npz = statistics_to_files(statistics)
     found = statistics_from_files(json.loads(json.dumps(card)), npz)
-    np.testing.assert_array_equal(found.positions.z, statistics.positions.z)
+    np.testing.assert_array_equal(found.locations.z, statistics.locations.z)
     np.testing.assert_allclose(read_again(mechanism, found, data.X[:5]), release.samples[0], rtol=1e-9)
 
 
 def sums_of(grid, X, s, rng):
-    """Exact sums of positions (sides, M) and noise."""
+    """Exact sums of locations (sides, M) and noise."""
     cells, offsets = grid.index(X), grid.offsets(X)[grid.numeric_sides]
     z = np.array([np.bincount(cells, t - 0.5, minlength=grid.size) for t in offsets])
-    return Positions(s, z + s * rng.standard_normal(z.shape))
+    return Locations(s, z + s * rng.standard_normal(z.shape))
 
 
 @pytest.mark.parametrize("dim", [1, 2])
@@ -133,7 +133,7 @@ def test_crowds_are_found_where_they_are(dim):
     X = np.clip(rng.choice([0.05, 0.3], (4000, dim)) + 0.01 * rng.standard_normal((4000, dim)), 0, 1)
     X[:, 1:] += 0.15  # no two sides are alike
     cells = grid.index(X)
-    counts = Counts(np.bincount(cells, minlength=grid.size).astype(float), np.zeros((grid.size, grid.size)))
+    counts = RecordCounts(np.bincount(cells, minlength=grid.size).astype(float), np.zeros((grid.size, grid.size)))
     placed, unknown = locations_given(grid, counts, sums_of(grid, X, 1.0, rng))
     crowded = counts.mean > 100
     assert crowded.any()
@@ -146,10 +146,10 @@ def test_crowds_are_found_where_they_are(dim):
     assert unknown[counts.mean == 0].min() > 0.9
 
 
-def test_without_information_positions_stay_unknown():
+def test_without_information_locations_stay_unknown():
     rng, grid = np.random.default_rng(5), CellGrid(box=((0.0, 1.0),) * 2, per_side=4)
-    counts = Counts(np.full(16, 30.0), 100.0 * np.eye(16))
-    placed, unknown = locations_given(grid, counts, Positions(1e6, 1e6 * rng.standard_normal((2, 16))))
+    counts = RecordCounts(np.full(16, 30.0), 100.0 * np.eye(16))
+    placed, unknown = locations_given(grid, counts, Locations(1e6, 1e6 * rng.standard_normal((2, 16))))
     np.testing.assert_allclose(unknown, 1.0, atol=0.01)
     values = rng.standard_normal(len(grid.nodes))
     np.testing.assert_allclose(placed.averages(values), grid.averages(values), atol=1e-3)
@@ -160,9 +160,9 @@ def test_whatever_is_released_of_positions_can_be_read(z):
     """Nothing may fail after it was charged, however unlikely the noise."""
     grid = CellGrid(box=((0.0, 1.0),) * 2, per_side=4)
     for numbers in (-5.0, 0.0, 1e-9, 1e6):
-        counts = Counts(np.full(16, numbers), np.eye(16))
-        placed, unknown = locations_given(grid, counts, Positions(0.5, np.full((2, 16), z)))
-        assert np.isfinite(placed.places).all()
+        counts = RecordCounts(np.full(16, numbers), np.eye(16))
+        placed, unknown = locations_given(grid, counts, Locations(0.5, np.full((2, 16), z)))
+        assert np.isfinite(placed.node_sums).all()
         assert ((unknown >= 0) & (unknown <= 1)).all()
 
 

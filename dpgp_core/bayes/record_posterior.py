@@ -1,9 +1,10 @@
-"""Read a release of another mechanism than Bayes cloaking, in which every record has a column of its own.
+"""Posterior of the curve given a release of another mechanism than Bayes cloaking.
 
-Under a model, y = f(X) + e. A stage released z = B ((clip(y, low, high) - o) / u) + s w, with the notation of
-``update``. With the moments of clipping it is a linear observation of y with matrix A = B diag(alpha / u) and noise
-covariance B diag(extra / u^2) B^T + s^2 I. The prior covariance of y is Phi Phi^T + diag(noise), so that no matrix
-(n, n) is formed. Everything here is post-processing of z.
+In such a release the strategy B (r, n) has a column for each record. Under a model, y = f(X) + e. A stage released
+z = B ((clip(y, low, high) - o) / u) + s w, with the notation of ``update``. The moments of clipping make it a linear
+observation of y with the matrix H = B diag(alpha / u) and the noise covariance B diag(extra / u^2) B^T + s^2 I. The
+prior covariance of y is Phi Phi^T + diag(noise), so that no matrix (n, n) is formed. Everything here is post-processing
+of z.
 """
 
 from __future__ import annotations
@@ -101,10 +102,11 @@ def read_records(statistics: Statistics, models: Sequence[Model], X_test: FloatA
 def _read(statistics: Statistics, model: RecordModel) -> tuple[FloatArray, FloatArray, FloatArray, float]:
     """Return the posterior of y at the records and f at the test inputs under one model.
 
-    The four values are the mean and the variance (n + P,), Q (R, n + P), and log p(z | model). In each stage
+    The four values are the mean and the variance (n + P,), Q (R, n + P), and log p(z | model). With K the covariance
+    before a stage, each stage computes
 
-    S = A K_post A^T + B diag(extra / u^2) B^T + s^2 I = L L^T,    z - E z = z - B ((k - o) / u),
-    Q' = L^-1 A K_post,    mean += Q'^T L^-1 (z - E z),    variance -= column norms of Q'.
+        S = H K H^T + B diag(extra / u^2) B^T + s^2 I = L L^T,    E z = B ((E clip(y) - o) / u),
+        Q' = L^-1 H K,    mean += Q'^T L^-1 (z - E z),    variance -= squared norms of the columns of Q'.
     """
     n, phi, variance = len(statistics.X), model.phi, model.variance
     mean, Q, log_density = np.zeros(len(variance)), np.zeros((0, len(variance))), 0.0
@@ -113,10 +115,10 @@ def _read(statistics: Statistics, model: RecordModel) -> tuple[FloatArray, Float
         low, high = ((end - statistics.midpoint) / statistics.y_scale for end in (m.low, m.high))
         width, middle, B = high - low, (high + low) / 2, m.B
         k, gain, extra = clipped(mean[:n], variance[:n], low, high)
-        A, scaled = B * (gain / width), B * (np.sqrt(extra) / width)
-        cross = (A @ phi[:n]) @ phi.T - (A @ Q[:, :n].T) @ Q
-        cross[:, :n] += A * model.noise
-        S = cross[:, :n] @ A.T + scaled @ scaled.T + m.noise_sd**2 * np.eye(len(B))
+        H, scaled = B * (gain / width), B * (np.sqrt(extra) / width)
+        cross = (H @ phi[:n]) @ phi.T - (H @ Q[:, :n].T) @ Q
+        cross[:, :n] += H * model.noise
+        S = cross[:, :n] @ H.T + scaled @ scaled.T + m.noise_sd**2 * np.eye(len(B))
         L = sturdy_cholesky(S, m.noise_sd**2)
         surprise = stage.z - B @ ((k - middle) / width)
         white = solve_triangular(L, np.column_stack([surprise, cross]), lower=True, check_finite=False)

@@ -11,12 +11,12 @@ from scipy.stats import norm
 
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.counts import known_counts
+from dpgp_core.bayes.curator import measured_of
 from dpgp_core.bayes.filter import filter_of
 from dpgp_core.bayes.model import Model
 from dpgp_core.bayes.prediction import noise_variance, predict
 from dpgp_core.bayes.queries import StageMeasurement
-from dpgp_core.bayes.readers import measured_of
-from dpgp_core.bayes.reading import columns_of, read, refit
+from dpgp_core.bayes.refit import bins_of, posterior_given, refit
 from dpgp_core.gp.regression import posterior
 from dpgp_core.kernels import EQ, Matern52
 from dpgp_core.measurement.measurement import Measurement
@@ -33,7 +33,7 @@ MODELS = [Model(kernel=EQ(lengthscale=scale), noise_variance=0.1) for scale in (
 @pytest.fixture(scope="module", params=["outputs", "inputs and outputs"])
 def reading(request, make_dataset):
     mechanism = BayesCloaking(epsilon=2.0, delta=0.01, stages=2, gap=0.3, protects=request.param)
-    return read(mechanism.release(make_dataset(), X_TEST).statistics[0], MODELS)
+    return posterior_given(mechanism.release(make_dataset(), X_TEST).statistics[0], MODELS)
 
 
 def test_curve_and_joint_posterior_are_one(reading):
@@ -64,12 +64,12 @@ def test_privacy_noise_is_part_of_the_variance(reading):
 def test_exact_answers_remove_the_privacy_noise():
     """Of one model and one stage, where both variances follow from the covariance of the sums alone."""
     filtered, stage = one_stage()
-    posterior = filtered.read([stage])
-    exact = filtered.read([stage._replace(noise_multiplier=1e-3 * stage.noise_multiplier)])
+    posterior = filtered.given([stage])
+    exact = filtered.given([stage._replace(s=1e-3 * stage.s)])
     expected = predict(filtered, posterior, X_TEST).variances[0, 0] - predict(filtered, exact, X_TEST).variances[0, 0]
     np.testing.assert_allclose(noise_variance(filtered, posterior, [stage], X_TEST), expected, rtol=1e-6)
-    nearly = stage._replace(noise_multiplier=1e-4)
-    none = noise_variance(filtered, filtered.read([nearly]), [nearly], X_TEST)
+    nearly = stage._replace(s=1e-4)
+    none = noise_variance(filtered, filtered.given([nearly]), [nearly], X_TEST)
     assert (none < 1e-4 * expected).all()
 
 
@@ -101,9 +101,9 @@ def statistics(make_dataset):
 def test_a_refit_equals_reading_with_that_kernel(statistics, kernel):
     models = [Model(kernel=kernel, noise_variance=noise) for noise in NOISES]
     measured = measured_of(statistics)
-    filtered = filter_of(models, columns_of(statistics), 12, statistics.half_range, change_points=False)
+    filtered = filter_of(models, bins_of(statistics), 12, statistics.half_range, change_points=False)
     filtered = filtered.with_counts(measured.counts)
-    outcome = filtered.read(measured.stages)
+    outcome = filtered.given(measured.stages)
     fresh = predict(filtered, outcome, WIDER)
     again = refit(statistics, kernels=[kernel], noise_variances=NOISES, X_test=WIDER)
     np.testing.assert_allclose(again.weights, outcome.weights, rtol=1e-9, atol=1e-9)

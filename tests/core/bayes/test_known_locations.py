@@ -52,7 +52,7 @@ GRIDS = {
 def in_clusters(data):
     """The filter as it is planned, over clusters."""
     plan = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs").plan_for(data, data.X[:1])
-    assert isinstance(plan.filtered.columns, Clusters)
+    assert isinstance(plan.filtered.bins, Clusters)
     return plan.filtered.with_counts(plan.counts)
 
 
@@ -132,7 +132,7 @@ def test_intervals_up_to_both_bounds_clip_no_record():
     X = np.repeat([0.0, 0.25, 0.5, 0.75], 200)[:, None]
     data = simulated(X, 5 + 4 * X[:, 0], (0.0, 10.0), ((0.0, 1.0),))
     filtered = in_cells(data)
-    columns, h = filtered.columns, filtered.half_range
+    columns, h = filtered.bins, filtered.half_range
     prior, rising = filtered.prior(), 4 * columns.nodes[:, 0] - 2
     assert (columns.averages(rising) < CellGrid.extremes(columns, rising)[0]).any()
     least, most = columns.extremes(rising)
@@ -151,7 +151,7 @@ def test_clipping_intervals_are_within_the_range_of_residuals(seed, clustered_or
     data = simulated(X, np.full(len(X), 0.1), (-1 / 3, 1 / 3), ((0.0, 1.0),), y_scale=0.7)
     filtered = clustered_or_not(data)
     h, prior = filtered.half_range, filtered.prior()
-    overshooting = np.clip(10 * h * rng.standard_normal(len(filtered.columns.nodes)), -h, h)
+    overshooting = np.clip(10 * h * rng.standard_normal(len(filtered.bins.nodes)), -h, h)
     for g in (np.full(len(overshooting), h), np.full(len(overshooting), -h), overshooting):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(filtered), "curve", lambda *_, g=g: g)
@@ -176,7 +176,7 @@ def clustered(request):
     data = table(X, y, x_names=names, x_box=box, y_bounds=(0.0, 60.0))
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="outputs", stages=2)
     plan = mechanism.plan_for(data, X[:1])
-    assert isinstance(plan.filtered.columns, Clusters if request.param == "clusters" else LocatedGrid)
+    assert isinstance(plan.filtered.bins, Clusters if request.param == "clusters" else LocatedGrid)
     return data, mechanism, plan
 
 
@@ -184,7 +184,7 @@ def test_a_plan_fits_only_its_own_inputs(clustered):
     data, mechanism, plan = clustered
     moved = replace(data, X=data.X.copy())
     moved.X[:, :2] = moved.X[:, :2] * (1 - 1e-9) + 1e-9 * moved.X[:, :2].mean(axis=0)
-    columns = plan.filtered.columns
+    columns = plan.filtered.bins
     np.testing.assert_array_equal(columns.index(moved.X), columns.index(data.X))
     with pytest.raises(ValueError, match="the plan is for other records"):
         mechanism.measure(plan, moved, data.X[:1])
@@ -192,12 +192,12 @@ def test_a_plan_fits_only_its_own_inputs(clustered):
 
 def test_a_file_contains_node_weights(clustered):
     data, mechanism, plan = clustered
-    release, columns = mechanism.measure(plan, data, data.X[:3]), plan.filtered.columns
+    release, columns = mechanism.measure(plan, data, data.X[:3]), plan.filtered.bins
     [statistics] = release.statistics
     card, npz = statistics_to_files(statistics)
     found = statistics_from_files(json.loads(json.dumps(card)), npz)
-    np.testing.assert_array_equal(found.counts.places, columns.places)
+    np.testing.assert_array_equal(found.counts.node_sums, columns.node_sums)
     if isinstance(columns, Clusters):
         np.testing.assert_array_equal(found.clusters, columns.ends)
     with pytest.raises(ValueError, match="places"):
-        replace(statistics, counts=replace(statistics.counts, places=np.zeros(0)))
+        replace(statistics, counts=replace(statistics.counts, node_sums=np.zeros(0)))

@@ -1,4 +1,4 @@
-"""The reader of records: it measures what a query asks, with noise of its own, and keeps only what was released."""
+"""The curator: it measures what a query asks, with noise of its own, and keeps only what was released."""
 
 from dataclasses import replace
 
@@ -8,10 +8,10 @@ import pytest
 from dpgp_core.bayes import settings
 from dpgp_core.bayes.cells import CellGrid, located_grid
 from dpgp_core.bayes.clusters import Clusters, clusters_of
-from dpgp_core.bayes.counts import Positions
+from dpgp_core.bayes.counts import Locations
+from dpgp_core.bayes.curator import Curator, measured_of
 from dpgp_core.bayes.queries import NOTHING, Distances, Squares, StageMeasurement
-from dpgp_core.bayes.readers import RecordReader, measured_of
-from dpgp_core.bayes.reading import columns_of
+from dpgp_core.bayes.refit import bins_of
 from dpgp_core.measurement.integers import person_weights
 from dpgp_core.measurement.measurement import CellCounts
 from dpgp_core.measurement.noise import ZeroNoise
@@ -30,7 +30,7 @@ def data(request, make_dataset):
     return changed(make_dataset(), person=person)
 
 
-def columns_for(kind, data):
+def bins_for(kind, data):
     if kind == "clusters":
         return clusters_of(data.x_box, data.X, (), data.person)
     return GRID if kind == "cells" else located_grid(GRID, data.X, data.person)
@@ -66,35 +66,35 @@ def exact(columns, data):
     ]
 
 
-def measured(reader, queries):
+def measured(curator, queries):
     sums, squares, distances = queries
-    found = reader.sums(sums), reader.squares(squares), reader.distances(distances, sums.g)
+    found = curator.sums(sums), curator.squares(squares), curator.distances(distances, sums.g)
     return [found[0].z, found[1].z, found[2].z, found[2].above[1]]
 
 
 @pytest.mark.parametrize("noise", [ZeroNoise(), None, np.random.default_rng(1)], ids=["silent", "real", "numbered"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_with_little_noise_sums_are_exact(data, kind, noise):
-    columns = columns_for(kind, data)
-    reader = RecordReader(data, columns, noise)
-    for found, expected in zip(measured(reader, asked(columns, 1e-6)), exact(columns, data), strict=True):
+    columns = bins_for(kind, data)
+    curator = Curator(data, columns, noise)
+    for found, expected in zip(measured(curator, asked(columns, 1e-6)), exact(columns, data), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-4)
     cells, weights = columns.index(data.X), None if data.person is None else person_weights(data.person) / 2**20
     people = data.person is not None
-    counts = reader.counts(CellCounts(B=np.eye(columns.size), noise_multiplier=1e-6, people=people))
+    counts = curator.counts(CellCounts(B=np.eye(columns.size), noise_multiplier=1e-6, people=people))
     np.testing.assert_allclose(counts, np.bincount(cells, weights, minlength=columns.size), atol=1e-4)
-    positions = reader.positions(Positions(1e-6))
+    locations = curator.locations(Locations(1e-6))
     weighted = (columns.offsets(data.X)[0] - 0.5) * (1 if weights is None else weights)
-    np.testing.assert_allclose(positions.z, [np.bincount(cells, weighted, minlength=columns.size)], atol=1e-4)
+    np.testing.assert_allclose(locations.z, [np.bincount(cells, weighted, minlength=columns.size)], atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("real", [True, False])
 def test_every_number_has_its_own_noise(data, kind, real):
     """Mean and standard deviation over 200 measurements, within 6 standard errors."""
-    repeats, s, columns = 200, 0.7, columns_for(kind, data)
-    reader, expected = RecordReader(data, columns, None if real else np.random.default_rng(0)), exact(columns, data)
-    found = [measured(reader, asked(columns, s)) for _ in range(repeats)]
+    repeats, s, columns = 200, 0.7, bins_for(kind, data)
+    curator, expected = Curator(data, columns, None if real else np.random.default_rng(0)), exact(columns, data)
+    found = [measured(curator, asked(columns, s)) for _ in range(repeats)]
     noise = np.array([np.concatenate([np.atleast_1d(z - e) for z, e in zip(f, expected, strict=True)]) for f in found])
     assert np.abs(noise.mean(axis=0)).max() < 6 * s / np.sqrt(repeats)
     assert np.abs(noise.std(axis=0) / s - 1).max() < 6 / np.sqrt(2 * repeats)
@@ -118,7 +118,7 @@ def test_a_statistic_leads_back_to_what_was_measured(data, protects, kind, monke
         np.testing.assert_array_equal(found.z, given.z)
         assert len(found.stages) == len(given.stages) == (1 if kind == "yes/no" else 2)
         for stage, other in zip(found.stages, given.stages, strict=True):
-            for name in ("B", "low", "high", "g", "z", "noise_multiplier"):
+            for name in ("B", "low", "high", "g", "z", "s"):
                 np.testing.assert_array_equal(getattr(stage, name), getattr(other, name))
             assert (stage.squares is None) == (other.squares is None)
             for one, two in zip(stage.squares or (), other.squares or (), strict=True):
@@ -127,10 +127,10 @@ def test_a_statistic_leads_back_to_what_was_measured(data, protects, kind, monke
         for one, two in zip(found.distances or (), given.distances or (), strict=True):
             np.testing.assert_array_equal(one, two)
         assert (found.distances is not None and found.distances.above is not None) == (kind == "amount")
-        assert (found.positions is None) == (protects == "outputs")
-        for one, two in zip(found.positions or (), given.positions or (), strict=True):
+        assert (found.locations is None) == (protects == "outputs")
+        for one, two in zip(found.locations or (), given.locations or (), strict=True):
             np.testing.assert_array_equal(one, two)
-        _check_columns(columns_of(statistics), plan.filtered.columns)
+        _check_columns(bins_of(statistics), plan.filtered.bins)
 
 
 def _counts(measured):
@@ -141,4 +141,4 @@ def _check_columns(found, planned):
     np.testing.assert_array_equal(found.nodes, planned.nodes)
     assert type(found) is type(planned)
     if isinstance(planned, Clusters):
-        np.testing.assert_array_equal(found.places, planned.places)
+        np.testing.assert_array_equal(found.node_sums, planned.node_sums)

@@ -1,4 +1,4 @@
-"""Read a release again, with its own models or others, at any inputs. This is post-processing and needs no records."""
+"""Posterior of the curve given a release, under its own models or others. This is post-processing of the release."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from ..measurement.fit import Fit
 from ..measurement.measurement import KnownCounts
 from ..measurement.statistics import CellStatistics, Statistics
 from .cells import CellGrid, LocatedGrid
-from .clusters import Clusters, Columns
+from .clusters import Bins, Clusters
+from .curator import measured_of
 from .dispersion import predict_release
 from .filter import Filter, Posterior, filter_of
 from .mixture import JointPosterior, Mixture, OutcomeDistribution
@@ -26,8 +27,7 @@ from .model import Model, across_groups, models_of, rough_share
 from .periodic import with_phases
 from .prediction import joint_covariances, noise_variance
 from .queries import Measured
-from .readers import measured_of
-from .record_reading import read_records
+from .record_posterior import read_records
 from .settings import noise_sds_for
 
 
@@ -64,17 +64,17 @@ class CurvePosterior(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ReleaseReading:
-    """A release together with the models by which it is read. It contains released and public numbers only.
+class ReleasePosterior:
+    """Posterior given a release under the models of a mixture. It contains released and public numbers only.
 
-    Either ``statistics`` is given, or ``filtered`` and ``measured`` are.
+    It is computed when it is first used. Either ``statistics`` is given, or ``filtered`` and ``measured`` are.
 
     Attributes:
         models: the M models of the mixture.
         x_box: declared box of the inputs.
-        filtered: the filter on the columns of the release, if records share columns.
-        measured: the released measurements, in model units, if records share columns.
-        statistics: the release, if every record has a column of its own (``record_reading``).
+        filtered: the filter on the bins of the release; None in releases of other mechanisms.
+        measured: the released measurements, in model units; None in releases of other mechanisms.
+        statistics: a release of another mechanism, whose strategy has a column for each record (``record_posterior``).
     """
 
     models: tuple[Model, ...]
@@ -113,7 +113,7 @@ class ReleaseReading:
     def noise_variance(self, X_test: FloatArray) -> FloatArray:
         """Return the part of the variance of f at X_test (P,) that is due to noise, see ``prediction.noise_variance``.
 
-        The records of the release must share columns.
+        The release must be one of Bayes cloaking.
         """
         assert self.measured is not None
         return noise_variance(*self._read, self.measured.stages, X_test)
@@ -124,39 +124,39 @@ class ReleaseReading:
         assert self.filtered is not None
         assert self.measured is not None
         assert self.measured.counts is not None
-        filtered = self.filtered.with_counts(self.measured.counts, self.measured.z, self.measured.positions)
-        return filtered, filtered.read(self.measured.stages)
+        filtered = self.filtered.with_counts(self.measured.counts, self.measured.z, self.measured.locations)
+        return filtered, filtered.given(self.measured.stages)
 
 
-def read(
+def posterior_given(
     statistics: Statistics | CellStatistics, models: Sequence[Model], *, change_points: bool = True
-) -> ReleaseReading:
-    """Prepare a release for being read with given models.
+) -> ReleasePosterior:
+    """Return the posterior given a release under the given models.
 
     Args:
         models: the M models of the mixture, in model units.
         change_points: whether curves may have change points, see ``changepoints``.
     """
     if isinstance(statistics, Statistics):
-        return ReleaseReading(models=tuple(models), x_box=statistics.x_box, statistics=statistics)
-    columns, is_binary = columns_of(statistics), statistics.reading == "yes/no"
-    dated, n, h = with_phases(models, columns.periods), statistics.n, statistics.half_range
-    filtered = filter_of(dated, columns, n, h, is_binary=is_binary, change_points=change_points)
-    return ReleaseReading(
+        return ReleasePosterior(models=tuple(models), x_box=statistics.x_box, statistics=statistics)
+    bins, is_binary = bins_of(statistics), statistics.outcome_model == "yes/no"
+    dated, n, h = with_phases(models, bins.periods), statistics.n, statistics.half_range
+    filtered = filter_of(dated, bins, n, h, is_binary=is_binary, change_points=change_points)
+    return ReleasePosterior(
         models=tuple(models), x_box=statistics.x_box, filtered=filtered, measured=measured_of(statistics)
     )
 
 
-def columns_of(statistics: CellStatistics) -> Columns:
-    """Return the public columns over which a release was measured."""
+def bins_of(statistics: CellStatistics) -> Bins:
+    """Return the public bins over which a release was measured."""
     box, periods = statistics.x_box, statistics.periods
     counts = statistics.counts
     if statistics.clusters is not None:
         assert isinstance(counts, KnownCounts)
-        return Clusters(box=tuple(box), ends=statistics.clusters, places=counts.places, periods=periods)
+        return Clusters(box=tuple(box), ends=statistics.clusters, node_sums=counts.node_sums, periods=periods)
     assert statistics.per_side is not None
     cells: dict[str, Any] = {"box": box, "per_side": statistics.per_side, "periods": periods}
-    return LocatedGrid(**cells, places=counts.places) if isinstance(counts, KnownCounts) else CellGrid(**cells)
+    return LocatedGrid(**cells, node_sums=counts.node_sums) if isinstance(counts, KnownCounts) else CellGrid(**cells)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,8 +165,8 @@ class Refit:
 
     Attributes:
         X_test: test inputs (P, D).
-        mixture: predictions of the models, of one draw, in model units. The models are ordered by kernel, and within
-            each kernel by noise variance.
+        mixture: predictions of the models in model units, with an axis of length 1 for the release. The models are
+            ordered by kernel, and within each kernel by noise variance.
         midpoint, y_scale: an outcome is midpoint + y_scale times its value in model units.
     """
 
@@ -231,7 +231,11 @@ def refit(
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    mixture = read(statistics, across_groups(pairs, statistics.x_box), change_points=change_points).at(X_test).curve
+    mixture = (
+        posterior_given(statistics, across_groups(pairs, statistics.x_box), change_points=change_points)
+        .at(X_test)
+        .curve
+    )
     if mixture.outcomes is not None:
         mixture = replace(mixture, outcomes=OutcomeDistribution(mixture.outcomes.variance))  # normal, as the models are
     return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)
@@ -243,7 +247,7 @@ class Difference:
 
     Attributes:
         X: the points (P, D), with the category of the first group.
-        mixture: the difference under each model, of one draw, in model units.
+        mixture: the difference under each model in model units, with an axis of length 1 for the release.
         y_scale: size of a model unit in the unit of the outcome.
     """
 
@@ -295,24 +299,24 @@ def difference(
     for each, code in zip(points, codes, strict=True):
         each[:, column] = code
         check_codes(each, statistics.x_box, statistics.x_names)
-    reading = read(statistics, _models(statistics) if models is None else tuple(models))
-    return Difference(X=points[0], mixture=contrast(reading.at(np.vstack(points)).joint()), y_scale=statistics.y_scale)
+    found = posterior_given(statistics, _models(statistics) if models is None else tuple(models))
+    return Difference(X=points[0], mixture=contrast(found.at(np.vstack(points)).joint()), y_scale=statistics.y_scale)
 
 
 def contrast(joint: JointPosterior) -> Mixture:
     """Return f at the first P points of a joint posterior minus f at the other P points, as a mixture.
 
-    Under each model the difference is normal. With q the columns of Q, its variance at each pair of points is
-    k_aa + k_bb - 2 k_ab - |q_a - q_b|^2, so that uncertainty that both curves have in common cancels. Curves of groups
-    have no change points.
+    Under each model the difference is normal. Its variance at a pair of points a, b is
+    k(a, a) + k(b, b) - 2 k(a, b) - |Q_a - Q_b|^2, where Q_a and Q_b are columns of Q, so that uncertainty that both
+    curves have in common cancels. Curves of groups have no change points.
     """
     P = len(joint.X_test) // 2
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []
     for model, Q in zip(joint.models, joint.cross_covariances, strict=True):
         prior = model.kernel.diagonal(a) + model.kernel.diagonal(b)
         covariance = [float(model.kernel(a[i : i + 1], b[i : i + 1])[0, 0]) for i in range(P)]
-        q = Q[:, :P] - Q[:, P:]
-        variance = prior - 2 * np.array(covariance) - np.einsum("ij,ij->j", q, q)
+        Q_difference = Q[:, :P] - Q[:, P:]
+        variance = prior - 2 * np.array(covariance) - np.einsum("ij,ij->j", Q_difference, Q_difference)
         variances.append(np.maximum(variance, 1e-14 * prior))
     return Mixture(
         means=(joint.means[:, :P] - joint.means[:, P:])[None],
@@ -329,7 +333,7 @@ def _models(statistics: Statistics | CellStatistics) -> tuple[Model, ...]:
     noises, rough = noise_sds_for("any outcomes", box), 0.0
     if isinstance(statistics, CellStatistics):
         spent = sum(1 / each.noise_sd**2 for each in statistics.measurements)
-        noises, rough = noise_sds_for(statistics.reading, box), rough_share(statistics.n, spent**-0.5)
+        noises, rough = noise_sds_for(statistics.outcome_model, box), rough_share(statistics.n, spent**-0.5)
     return models_of((), None, box, statistics.half_range, noises, rough)
 
 
