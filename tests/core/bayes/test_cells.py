@@ -301,23 +301,6 @@ def test_evenly_spread_records_do_not_exclude_short_lengthscales(seed):
     assert rough > smooth + 5
 
 
-def test_a_model_that_fails_loses_its_evidence():
-    """The others are what they would be without it."""
-    _, models, B, z = stages_of_many()
-    state = prior_state(models, SURE)
-    linear = _open(SURE, state)
-    broken = linear.mean.copy()
-    broken[2] = np.nan
-    after, good = (updated_state(state, each, B, 0.3, z[0]) for each in (replace(linear, mean=broken), linear))
-    assert np.isfinite(after.mean).all()
-    np.testing.assert_array_equal(after.mean[2], state.mean[2])
-    assert after.log_evidence[2] < state.log_evidence[2] - 1e3
-    others = np.arange(len(models)) != 2
-    for name in ("mean", "rows", "star_variance", "log_evidence", "log_evidences"):
-        np.testing.assert_allclose(getattr(after, name)[others], getattr(good, name)[others], atol=1e-12)
-    np.testing.assert_array_equal(after.change_points.mean[2], state.change_points.mean[2])
-
-
 @pytest.mark.parametrize("part", ["rest", "gain", "bin_features"])
 def test_covariances_that_overflow_lose_their_evidence_alone(part):
     _, models, B, z = stages_of_many()

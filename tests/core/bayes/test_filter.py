@@ -55,15 +55,6 @@ def even():
     return of_people([50] * 8)
 
 
-@pytest.mark.parametrize("clip", [0.1, 0.75, 3.0, math.inf])
-def test_intervals_lie_where_outcomes_can(even, clip):
-    [asked] = intervals(even, even.prior(), clip)
-    least, most = CELLS.extremes(asked.g)
-    assert (asked.low + most >= -HALF - 1e-12).all()
-    assert (asked.high + least <= HALF + 1e-12).all()
-    assert (asked.low < asked.high).all()
-
-
 @pytest.mark.parametrize("level", [-3.0, 0.0, 1.9999, 3.0])
 def test_clipping_intervals_stay_in_range_with_minimal_width(even, level, monkeypatch):
     monkeypatch.setattr(type(even), "curve", lambda *_: np.clip(ZERO + level, -HALF, HALF))
@@ -156,16 +147,6 @@ def test_the_prior_curve_is_zero_with_prior_weights(even):
         )
     )
     np.testing.assert_allclose(even.mean_square(now, ZERO), spread)
-
-
-def test_a_stage_without_clipping_reproduces_the_released_curve(even):
-    now, truth = even.prior(), np.linspace(-1, 1, 8)
-    [asked] = intervals(even, now, np.inf)
-    sums = 50 * truth / (2 * HALF)  # of 50 records in each cell
-    later = even.after(now, asked._replace(B=np.eye(8), s=0.1, z=sums))
-    found = predict(even, later, CELLS.centres)
-    np.testing.assert_allclose(found.mean[0], truth, atol=0.15)
-    assert (later.weights @ found.variances[0] < 0.1).all()
 
 
 @pytest.mark.parametrize("s", [0.3, 3.0])

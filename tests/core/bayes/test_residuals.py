@@ -292,13 +292,6 @@ def test_quantiles_are_those_of_a_gamma_variable(skew, p):
     assert certain(skew).standard_quantile(p, NONE)[0, 0] == pytest.approx(stats.pearson3(skew).ppf(p), abs=1e-9)
 
 
-@pytest.mark.parametrize("skew", [-1.0, 0.0, 2.0])
-def test_probability_below_inverts_quantiles(skew):
-    people, p = certain(skew), np.array([0.02, 0.2, 0.5, 0.75, 0.99])
-    quantiles = np.array([[people.standard_quantile(each, NONE)[0, 0] for each in p]])
-    np.testing.assert_allclose(people.standard_below(quantiles, np.zeros((1, len(p))))[0], p, atol=2e-3)
-
-
 @pytest.mark.parametrize("unknown", [0.01, 0.3, 1.0, 4.0])
 @pytest.mark.parametrize("skew", [-2.0, 1.5])
 def test_uncertainty_of_the_curve_reduces_skewness(skew, unknown):

@@ -1,12 +1,8 @@
 """Public grids, and kernels integrated over their boxes."""
 
-from itertools import pairwise, product
-
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
 
 from dpgp_core.gp.grid import Grid, check_bins, k_FF, k_Ff, plan_bins, volumes
@@ -22,23 +18,6 @@ def test_edges_belong_to_the_upper_bin(count):
     np.testing.assert_array_equal(grid.index(edges[:-1, None]), np.arange(count))
     np.testing.assert_array_equal(grid.index(np.nextafter(edges[1:-1, None], -100)), np.arange(count - 1))
     assert grid.index(edges[-1:, None])[0] == count - 1
-
-
-@pytest.mark.full
-@given(
-    st.lists(st.tuples(st.floats(0, 10), st.floats(-1, 1)), min_size=1, max_size=30),
-    st.integers(1, 40),
-    st.integers(1, 40),
-)
-def test_every_point_is_in_exactly_one_bin(points, across, down):
-    grid, X = Grid(box=BOX, bins=(across, down)), np.array(points)
-    boxes = grid.boxes(np.arange(across * down))
-    above = boxes[None, :, :, 0] <= X[:, None]
-    last = boxes[..., 1] == np.array(BOX)[:, 1]
-    below = np.where(last, X[:, None] <= boxes[None, ..., 1], X[:, None] < boxes[None, ..., 1])
-    inside = (above & below).all(axis=2)
-    np.testing.assert_array_equal(inside.sum(axis=1), 1)
-    np.testing.assert_array_equal(inside.argmax(axis=1), grid.index(X))
 
 
 def test_boxes_fill_the_box():
@@ -108,24 +87,6 @@ def test_against_quadrature(dim, per_dimension):
     np.testing.assert_allclose(k_FF(kernel, boxes, others), [[expected, own]], rtol=1e-9, atol=1e-13)
     expected = 2.5 * np.prod([cross_1d(a, x, s) for a, _, x, s in pairs])
     np.testing.assert_allclose(k_Ff(kernel, boxes, np.array([X[:dim]])), [[expected]], rtol=1e-10, atol=1e-13)
-
-
-def grid_boxes(per_dimension):
-    edges = [np.linspace(0, 1, count + 1) for count in per_dimension]
-    sides = [list(pairwise(e)) for e in edges]
-    return np.array(list(product(*sides)))
-
-
-@pytest.mark.parametrize("lengthscale", [0.02, 0.3, 10.0])
-def test_positive_semidefinite_together_with_the_points(lengthscale):
-    kernel, boxes = EQ(variance=2.0, lengthscale=lengthscale), grid_boxes([4, 3, 2])
-    points = np.random.default_rng(1).uniform(-0.2, 1.2, (20, 3))
-    size = volumes(boxes)
-    FF = k_FF(kernel, boxes, boxes) / np.outer(size, size)
-    Ff = k_Ff(kernel, boxes, points) / size[:, None]
-    joint = np.block([[FF, Ff], [Ff.T, kernel(points, points)]])
-    np.testing.assert_allclose(FF, FF.T, rtol=1e-11, atol=1e-14)
-    assert np.linalg.eigvalsh(joint).min() >= -1e-9
 
 
 @pytest.mark.parametrize("width", [1e-6, 1e-3, 0.4, 0.43])  # the closed form begins at 0.3 sqrt(2) = 0.424

@@ -49,15 +49,6 @@ def test_all_inputs_as_inducing_give_the_exact_gp(kung_data, kung_model):
 # ---- choice of inducing inputs
 
 
-def test_centres_of_separate_clusters_are_found():
-    rng = np.random.default_rng(0)
-    means = np.array([[0.0, 0.0], [0.0, 900.0], [10.0, 0.0], [10.0, 900.0]])
-    X = np.repeat(means, 25, axis=0) + rng.normal(size=(100, 2)) * [0.1, 9.0]
-    expected = [X[25 * i : 25 * i + 25].mean(axis=0) for i in range(4)]
-    for seed in range(5):
-        np.testing.assert_allclose(choose_inducing(X, 4, np.random.default_rng(seed)), expected, rtol=1e-12)
-
-
 def test_centres_are_a_fixed_point_of_lloyd(kung_data):
     X = kung_data.X
     Z = choose_inducing(X, 4, np.random.default_rng(0))

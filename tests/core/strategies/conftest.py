@@ -21,12 +21,6 @@ def dense(model):
     return np.diag(model.noise) + (model.root * (1 if model.signs is None else model.signs)) @ model.root.T
 
 
-def dense_residuals(model, B, t):
-    """What the targets still vary by, given B y + N(0, t), in terms of y's covariance (n, targets)."""
-    K = dense(model)
-    return model.targets - K @ B.T @ np.linalg.solve(B @ K @ B.T + t * np.eye(len(B)), B @ model.targets)
-
-
 @pytest.fixture
 def mixture():
     """Every kind of model: shared root with proportional noise, other noise, signs, targets outside the span."""

@@ -15,7 +15,7 @@ from dpgp_core.strategies.mixture_risk import MixtureRisk, canonical, safe, unit
 from dpgp_core.strategies.risk_model import RiskModel
 from dpgp_core.strategies.strategy import Strategy, lower_bound
 
-from .conftest import dense, dense_residuals, random_model
+from .conftest import dense, random_model
 
 
 def solve_semidefinite_program(models, t):
@@ -86,27 +86,6 @@ def test_no_strategy_falls_below_the_bound(mixture, t):
     bounds = np.array([lower_bound(risk, risk.at(B)) for B in some_strategies()])
     assert bounds.max() <= risks.min() * (1 + 1e-12)
     assert (bounds >= risk.least * (1 - 1e-12)).all()
-
-
-@pytest.mark.parametrize("t", [0.01, 1.0, 100.0])
-def test_the_bound_is_the_dual_of_clipped_residuals(mixture, t):
-    """Y with the singular values cut, in dense algebra: feasible, and of the bound's value at its best multiple."""
-    risk = MixtureRisk(mixture, t)
-    near = minimise_risk(risk, 9, 1e-2, None, 2000).B + 0.02 * np.random.default_rng(0).standard_normal((1, 9))
-    B = near / np.linalg.norm(near, axis=0)
-    R, K = [dense_residuals(model, B, t) for model in mixture], [dense(model) for model in mixture]
-    H = np.hstack([np.sqrt(model.weight) * r for model, r in zip(mixture, R, strict=True)])
-    root = np.sqrt(t * np.linalg.norm(B @ H @ H.T / t, axis=0))[:, None]
-    left, s, right = np.linalg.svd(H / root, full_matrices=False)
-    assert s[0] > 1.001
-    Y = root * (left * np.minimum(s, 1)) @ right
-    assert np.linalg.eigvalsh(Y @ Y.T - np.diag(root[:, 0] ** 2)).max() < 1e-9 * root.max() ** 2
-    u = v = 0.0
-    for model, k, y in zip(mixture, K, np.hsplit(Y, np.cumsum([r.shape[1] for r in R])[:-1]), strict=True):
-        u += np.sqrt(model.weight) * np.trace(model.targets.T @ np.linalg.solve(k, y))
-        v += np.trace(y.T @ np.linalg.solve(k, y))
-    expected = risk.least + u**2 / (v + (root**2).sum() / t)
-    assert lower_bound(risk, risk.at(B)) == pytest.approx(expected, rel=1e-7)
 
 
 def test_an_unreachable_bound_is_not_computed(mixture):
