@@ -62,13 +62,6 @@ def test_loading_twice_gives_equal_and_separate_arrays(module):
     assert not np.shares_memory(first.y, second.y)
 
 
-@of_each
-def test_options_are_keyword_only_with_defaults(module):
-    for parameter in inspect.signature(module.load).parameters.values():
-        assert parameter.kind is parameter.KEYWORD_ONLY
-        assert parameter.default is not parameter.empty
-
-
 @pytest.mark.parametrize("module", SEEDED, ids=[module.NAME for module in SEEDED])
 def test_the_seed_decides_and_the_size_is_honoured(module):
     [size] = {"n", "girls"} & inspect.signature(module.load).parameters.keys()
@@ -92,16 +85,6 @@ def test_every_dataset_file_is_listed():
     modules = [importlib.import_module(f"datasets.{stem}") for stem in files]
     named = {module.NAME for module in modules if hasattr(module, "NAME")}
     assert named == {module.NAME for module in (*DATASETS, *FROM_FILES)}
-
-
-def test_names_and_titles_are_unique_and_ordered():
-    assert [module.NAME for module in DATASETS][:4] == ["kung", "london_hexes", "london_sales", "toy_1d"]
-    assert len({module.TITLE for module in (*DATASETS, *FROM_FILES)}) == len(DATASETS) + len(FROM_FILES)
-
-
-def test_options_reach_the_dataset():
-    assert datasets.load("kung", dims=2).dim == 2
-    assert datasets.load("toy_1d", n=7, seed=2).n == 7
 
 
 @pytest.mark.parametrize("exhibit", datasets.EXHIBITS.values(), ids=list(datasets.EXHIBITS))

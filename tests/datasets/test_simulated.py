@@ -115,11 +115,6 @@ def test_true_sets_are_screened(one_curve):
         assert inside.mean() / pieces >= 0.05
 
 
-def test_more_targets_begin_with_the_same():
-    few, many = excursion_1d.targets(2, size=50), excursion_1d.targets(5, size=50)
-    np.testing.assert_array_equal(few.y, many.y[:2])
-
-
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("noise", [0.0, 0.3])
 def test_the_field_spans_its_range_on_the_grid(seed, noise):
