@@ -118,14 +118,6 @@ def test_without_noise_one_per_cent_is_outside(shape):
         assert ((y <= cells.ends[cells.ends > low][0]) | (y > high)).mean() > 0.01
 
 
-def test_one_per_cent_of_outliers_is_excluded():
-    cells, n = RoundCells(unit=1.0), 100_000
-    for share, high in ((0.008, 20.0), (0.02, 1e9)):
-        y = np.concatenate([np.full(n - int(share * n), 15.0), np.full(int(share * n), 0.9e9)])
-        counts = np.bincount(cells.of(y), minlength=cells.count).astype(float)
-        assert cells.interval(*bounding_cells(counts, 10.0, n, cells.ends))[1] == high
-
-
 def test_false_alarms_are_as_rare_as_stated():
     """1000 histograms of nobody: at a rate of 1/1000 more than 9 have a chance below 1e-6."""
     rng = np.random.default_rng(0)

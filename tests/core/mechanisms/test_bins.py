@@ -99,13 +99,6 @@ def test_each_release_has_its_own_fit(make_dataset):
             np.testing.assert_allclose(several.noise_factor, same.noise_factor, rtol=1e-9, atol=1e-12)
 
 
-# ---- docs/targets.md: !Kung, epsilon 1, 10 shuffled folds, bins 3/5/10/20/30
-
-
-def integral(bins):
-    return IntegralBinning(epsilon=1.0, bins=bins, kernel_variance=1, lengthscale=15.0)
-
-
 AGES = np.linspace(0, 10, 21)[:, None]  # the data lie in 0 ... 10
 
 

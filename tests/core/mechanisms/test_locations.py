@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.inputs import OUTCOMES, PLACES, World, wage
 from benchmarks.shared.simulated import simulated
 from dpgp_core.bayes import settings
 from dpgp_core.bayes.cells import CellGrid
@@ -164,19 +163,3 @@ def test_whatever_is_released_of_positions_can_be_read(z):
         placed, unknown = locations_given(grid, counts, Locations(0.5, np.full((2, 16), z)))
         assert np.isfinite(placed.node_sums).all()
         assert ((unknown >= 0) & (unknown <= 1)).all()
-
-
-@pytest.mark.full
-def test_towns_are_seen_from_within():
-    """300,000 people in seven towns: 95 % intervals held .80 and less while nobody's place in a cell was known."""
-    world, inside, errors = World(PLACES["towns"], wage, OUTCOMES["normal"]), [], []
-    X, mechanism = world.places.judged, BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs")
-    for repeat in range(3):
-        rng = np.random.default_rng([9, repeat])
-        data = world.table(300_000, rng)
-        release = mechanism.measure(mechanism.plan_for(data, X), data, X, rng, mean=False)
-        (low,), (high,) = release.interval(0.95, "function")
-        inside.append(np.mean((low <= world.truth(X)) & (world.truth(X) <= high)))
-        errors.append(np.sqrt(np.mean((release.samples[0] - world.truth(X)) ** 2)))
-    assert np.mean(inside) >= 0.92
-    assert np.mean(errors) < 0.09

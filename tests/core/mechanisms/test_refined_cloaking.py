@@ -2,16 +2,15 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import beta
 
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ
 from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.mechanisms.cloaking import FIXED_STAGES
-from dpgp_core.mechanisms.gaussian import noiseless, simulate_measurement
+from dpgp_core.mechanisms.gaussian import simulate_measurement
 from dpgp_core.strategies.noise_design import design_noise
-from tests.core.mechanisms.cases import X_TEST, with_output
+from tests.core.mechanisms.cases import X_TEST
 
 MODEL = {"epsilon": 1.0, "delta": 0.01, "kernel": EQ(lengthscale=2.0), "noise_variance": 0.3}
 S_PRIME = 1.87787556  # s'(1, 0.01), root of theorem 8 found by mpmath
@@ -91,75 +90,6 @@ def test_guarantee_says_that_releases_were_composed():
     assert guarantee.established
 
 
-# ---- audit: what an attacker can tell from all stages of 10^5 releases; test_audit.py asks what is published
-
-
-class Halved(RefinedCloaking):
-    """Deliberately wrong: half the noise in every stage."""
-
-    @property
-    def stage_multipliers(self):
-        return tuple(s / 2 for s in super().stage_multipliers)
-
-
-RELEASES = 100_000
-ALARM = 5e-7  # of each of the two Clopper-Pearson bounds: an audit cries wolf with probability 1e-6 at most
-
-
-def proven_epsilon(hits, false_hits, delta):
-    """Lower bound on epsilon: P(hit | in) <= e^epsilon P(hit | out) + delta, from RELEASES of either."""
-    least = beta.ppf(ALARM, hits, RELEASES - hits + 1) if hits else 0.0
-    most = beta.ppf(1 - ALARM, false_hits + 1, RELEASES - false_hits)
-    return math.log(max(least - delta, 1e-300) / most)
-
-
-def log_odds(mechanism, pair, truth, seed):
-    """Exact log likelihood ratio of all stages, upper against lower bound, of RELEASES from ``truth``."""
-    total = np.zeros(RELEASES)
-    for stage, z in run(mechanism, truth, RELEASES, seed, X_test=np.zeros((1, 1))):
-        for sign, one in zip((-1, 1), pair, strict=True):
-            residual = (z - noiseless(stage, one.clipped_y[None])) / stage.noise_multiplier
-            total -= sign * (residual**2).sum(axis=1) / 2
-    return total
-
-
-def quiet_at_first(kind):
-    """The mechanism with a noise variance of 100 in its early stages."""
-
-    def cloaking_matrix(self, kernel, X, X_test, noise_variance, executor=None):
-        early = noise_variance == kernel.variance
-        return kind.cloaking_matrix(self, kernel, X, X_test, 100.0 if early else noise_variance, executor)
-
-    return type("Quiet", (kind,), {"cloaking_matrix": cloaking_matrix})
-
-
-@pytest.fixture(scope="module")
-def full_audit(make_dataset):
-    """Audit all stages of a lone record, whose shift in either stage is all that the share allows.
-
-    Stage 1 hardly speaks (noise variance 100), so its curve stays clear of the bounds, and +-0.01 sigma_n clips
-    either residual: the loss is that of the claim, and the most powerful test is the likelihood ratio.
-    """
-
-    def run_audit(kind, level):
-        data = make_dataset(X=np.zeros((1, 1)), y=np.array([1.0]))
-        mechanism = quiet_at_first(kind)(**MODEL, clip=0.01)
-        pair = [with_output(data, 0, bound) for bound in data.y_bounds]
-        out, inside = (log_odds(mechanism, pair, one, seed) for seed, one in enumerate(pair))
-        return proven_epsilon((inside > level).sum(), (out > level).sum(), 0.01)
-
-    return run_audit
-
-
-def test_the_audit_stays_just_below_the_claim(full_audit):
-    # 0.79 with the sampling error of 10^5 releases at a false alarm of 1e-6
-    assert 0.7 <= full_audit(RefinedCloaking, level=1.0) <= 1.0
-
-
-def test_audit_of_all_stages_detects_half_the_noise(full_audit):
-    assert full_audit(Halved, level=2.0) > 1.5  # half the noise is epsilon 2.3; 2.1 of it is proven
-
-
 def test_weights_are_those_of_the_test_points(make_dataset):
     data = make_dataset()
     uniform, scaled, focused = (
@@ -168,6 +98,3 @@ def test_weights_are_those_of_the_test_points(make_dataset):
     )
     np.testing.assert_allclose(scaled, uniform, rtol=1e-6)
     assert focused[-1] < uniform[-1]
-
-
-# ---- numbers of 07 on the shipped data

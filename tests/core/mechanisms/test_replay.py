@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from benchmarks.attacks.null_space_work import null_space_attack
-from dpgp_core import EQ, BayesCloaking, Cloaking
+from dpgp_core import EQ, BayesCloaking
 from dpgp_core.attack.audit import epsilon_lower_bound
-from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.mechanisms.base import LazyStatistics
 from tests.bayes_digests import at, made
@@ -166,23 +165,3 @@ def test_no_linear_score_passes_the_claim(name, epsilon, count, data, fixed_bits
     pair = [with_output(data, 4, value) for value in data.y_bounds]
     found = proven(lambda each, draws: mechanism.release(each, X_test, draws=draws).samples, pair, count, delta)
     assert found <= mechanism.guarantee.proven_epsilon
-
-
-@pytest.mark.parametrize("epsilon", [0.01, 1.0])
-@pytest.mark.parametrize("objective", ["trace", "logdet"])
-def test_the_score_detects_float_noise(epsilon, objective, kung_data, kung_model):
-    """The path of older versions: mean plus noise, both rounded, where the noise has few directions."""
-    mechanism = Cloaking(epsilon=epsilon, delta=0.01, objective=objective, **kung_model)
-    X_test, rng = np.linspace(0, 90, 91)[:, None], np.random.default_rng(3)
-    oldest = np.arange(kung_data.n) == kung_data.X[:, 0].argmax()
-    pair = [replace(kung_data, y=np.where(oldest, value, kung_data.y)) for value in kung_data.y_bounds]
-    C = cloaking_matrix(X=kung_data.X, X_test=X_test, **kung_model)
-    design = mechanism.plan(kung_data.X, X_test).design
-    A, factor = design.project(C), mechanism.noise_multiplier * kung_data.output_range * design.factor
-
-    def draw(data, count):
-        mean = data.in_data_units(A @ data.standardised())
-        return mean + rng.standard_normal((count, factor.shape[1])) @ factor.T
-
-    # nearly all of 2,000 fresh releases are told apart, which proves an epsilon of 4
-    assert proven(draw, pair, 2000, 0.01) > 2.0

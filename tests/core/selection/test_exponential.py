@@ -130,6 +130,3 @@ def test_table_uses_the_calibration_asked_for():
     hall = selection_table(MADE_UP, 1.0, [0.5], 0.01, "hall").private_rmse
     assert (hall > selection_table(MADE_UP, 1.0, [0.5], 0.01).private_rmse).all()
     assert selection_table(MADE_UP, 1.0, [2.0], 0.01, "hall", unproven=True).private_rmse.shape == (3, 1)
-
-
-# ---- !Kung: figure 5 and the golden row
