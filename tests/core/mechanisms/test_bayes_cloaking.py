@@ -19,7 +19,7 @@ from dpgp_core.mechanisms.bayes_cloaking import BayesCloaking
 from dpgp_core.table import KINDS
 from tests.bayes_digests import at, made
 from tests.core.replay import assert_same, taped
-from tests.core.tables import changed, read_again, table
+from tests.core.tables import changed, read_again
 
 X_TEST = np.linspace(0.5, 9.5, 6)[:, None]
 
@@ -139,15 +139,6 @@ def test_columns_follow_from_the_kind_of_public_inputs(sides, n, kind, size):
     assert size is None or columns.size == size
     hidden = replace(public, protects="inputs and outputs").plan_for(found, at(found.x_box)).filtered.bins
     assert type(hidden) is CellGrid
-
-
-def test_four_public_inputs_have_clusters_as_columns():
-    """Cells have at most three inputs."""
-    rng = np.random.default_rng(0)
-    X, box = rng.uniform(0, 1, (300, 4)), ((0.0, 1.0),) * 4
-    four = table(X, X[:, 0] + X[:, 1], x_box=box, x_names=tuple("abcd"), y_bounds=(0.0, 2.0))
-    release = BayesCloaking(epsilon=50.0, delta=0.01, stages=3).release(four, X[:20], np.random.default_rng(1))
-    assert np.sqrt(np.mean((release.samples[0] - four.y[:20]) ** 2)) < 0.5 * four.y.std()
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
