@@ -145,7 +145,7 @@ def _of_marginals(
 
 
 def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return the mean (M,) and covariance (M, M) of counts of which many may be 0.
+    """Return the mean (M,) and covariance (M, M) of counts if many of them may be 0.
 
     If inputs have few values, most cells are empty. A Gaussian prior that is wide enough for the full cells hardly
     changes the noisy count of an empty cell, which would then seem to contain about as many records as the noise adds.
