@@ -294,9 +294,9 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
     result is None if no lengthscale can be shown.
 
     Args:
-        models: the M models of the mixture, of which those of ``TUNING.curves`` with the EQ kernel are used.
-        variances: posterior variance of the curve under each model at P points (M, P), in squared model units.
-        weights: probabilities of the models (M,), from which the expected noise variance follows.
+        models: the m models of the mixture, of which those of ``TUNING.curves`` with the EQ kernel are used.
+        variances: posterior variance of the curve under each model at P points (m, P), in squared model units.
+        weights: probabilities of the models (m,), from which the expected noise variance follows.
     """
     by_curve: dict[Stationary, list[int]] = {}
     for index, model in enumerate(models):
@@ -337,6 +337,6 @@ def kernel_of(curve: PriorComponent, box: Sequence[tuple[float, float]], half_ra
 
 
 def weights_of(models: Sequence[Model]) -> FloatArray:
-    """Return the prior weights of the models (M,), normalised to add up to 1."""
+    """Return the prior weights of the models (m,), normalised to add up to 1."""
     weights = np.array([model.weight for model in models])
     return np.asarray(weights / weights.sum())

@@ -35,7 +35,7 @@ class Prefetch(NamedTuple):
     Attributes:
         function: a pure function at the top level of its module.
         settings: the arguments that determine the result.
-        given: results of earlier stages.
+        given: results from which the function computes this one.
     """
 
     function: Callable[..., Any]
@@ -282,7 +282,7 @@ def dataset(name: str) -> Dataset:
 
 
 def drawn(make: Callable[..., go.Figure], *parts: Any, of: Hashable = None) -> go.Figure:
-    """Return the figure ``make(*parts)``, made once for everybody, because plotly takes longer for it than stage 3.
+    """Return the figure ``make(*parts)``, made once for everybody, because plotly takes long to make one.
 
     Args:
         make: function that returns a figure.
