@@ -82,10 +82,10 @@ def describe(dataset: Dataset, numbers: Numbers, budget: Budget) -> Measured:
     mixed = staged.models(dataset, budget, usual(budget.dataset))
     weights = after[-1].weights[0].tolist()
     likely = [replace(model, weight=weight) for model, weight in zip(mixed, weights, strict=True) if weight]
-    columns = filtered.bins.index(X)
+    bins = filtered.bins.index(X)
     return Measured(
         settings=budget,
-        strategies=tuple(_upright(stage.B)[:, columns] for stage in stages),
+        strategies=tuple(_upright(stage.B)[:, bins] for stage in stages),
         expected=expected[1:],
         unmeasured=float(expected[0]),
         unbuyable=dataset.y_scale * least_error(likely, X, X),
