@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import streamlit as st
@@ -130,7 +130,7 @@ def ahead(control: Control[T]) -> T:
     """Return the value of a control in the body before it is drawn: some controls of the sidebar depend on it."""
     address = _ADDRESS.get()
     if address is None and (kept := session.control(control.key)) is not None:
-        return control.value(kept) if isinstance(control, Menu) else kept
+        return cast(T, control.value(kept) if isinstance(control, Menu) else kept)
     raw = (st.query_params if address is None else address).get(control.key)
     try:
         return control.default if raw is None else control.read(raw)
