@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -380,5 +381,6 @@ def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go
     for each in figure.data:
         name, has_line = (names or {}).get(each.name, each.name), "lines" in (each.mode or "lines")
         if name and has_line and not each.fill and each.showlegend is not False and name not in ends:
-            ends[name] = End((float(each.y[-1]) - low) / (high - low), name, each.line.color)
+            end = math.log10(each.y[-1]) if axis.type == "log" else float(each.y[-1])
+            ends[name] = End((end - low) / (high - low), name, each.line.color)
     return named(figure, ends.values())
