@@ -97,8 +97,8 @@ def _of_least_risk(
 ) -> tuple[StageMeasurement, Posterior, FloatArray, CurveMoments]:
     """Choose the width of the clipping intervals.
 
-    All widths are compared with one rough strategy for the narrowest intervals, because approximate solutions for
-    different widths may differ by as much as the widths do.
+    All widths are compared with one rough strategy for the narrowest intervals. If each had its own rough strategy, the
+    errors of these could be as large as the differences between the widths.
 
     Returns the query with these intervals, the posterior of the models for which stages are planned, the rough strategy
     (r, M), and the moments of f - g under all models of the posterior.

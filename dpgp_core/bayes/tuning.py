@@ -272,7 +272,7 @@ class Tuning:
     # Log Bayes factor above which outliers are assumed [outcomes: with 4, the coverage of costs of 3,000 people is 0.3
     # instead of 0.9; in 60 releases without outliers, the factor exceeded 1 three times and never 2].
     outlier_gain: float = 1.0
-    # Share of the smaller of two groups, which are as likely as normal outcomes [random_worlds].
+    # Share of the smaller group, if residuals consist of two groups that are far apart [random_worlds].
     two_groups: float = 0.2
     # Relative standard deviation of the sum of squares if there are outliers, because the model of a single distance is
     # only approximate [random_worlds].
@@ -368,7 +368,7 @@ class Tuning:
     # this [groups].
     ruled_out: float = 1e-3
     # Smallest weight in plans, over the prior weight, of curves that other plans would not reveal
-    # (``always_planned_for``); and the probability below which they are planned for no longer [dates, groups].
+    # (``always_planned_for``); and the probability below which plans no longer include them [dates, groups].
     planned_for: float = 0.03
     given_up: float = 1e-6
     # Smallest weight of a family of kernels for which strategies are planned [inputs].
