@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from datasets import exhibit
 from dpgp_core.figures.export import Draw, Panel
@@ -27,6 +26,9 @@ from pages._ui.look.maps import Layer
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 
 def find(page: str, on_screen: ReleaseSettings) -> Result | None:
@@ -122,7 +124,7 @@ def curves(ours: Result, overlay: bool) -> None:
 
 def maps(ours: Result, kind: str, overlay: bool) -> None:
     """Draw the same layer of the map at three settings, at one scale, with one legend."""
-    around = cached.value("Drawing the boroughs", look_maps.boroughs)
+    around = cached.value("Drawing the boroughs", look_maps.boroughs, here=True)
     found = [(title, computed.with_noise(result)) for title, result in _chosen_three(ours)]
     tables = [cells.cell_table(result, overlay) for _, result in found]
     if not found:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.prediction import predict
@@ -27,6 +27,9 @@ from pages._ui.look.plots import HEIGHT, PRIVATE, TRUTH, axis, draw_line, faded,
 from pages._ui.look.text import Metric
 from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 NUMBER = 1  # of the draw
 

@@ -11,15 +11,17 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
 from pages._ui.look.controls import HERE, SIDE, TOP, Control, Menu, as_number
 from pages._ui.session import Slot
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _LONGEST_KEPT = 1200  # characters in a link; a QR code holds 2,900 in all
 PIN = "pin"  # a setting to compare with; see ``pin``
