@@ -29,7 +29,7 @@ if right is not None and beside is not None:
     with right:
         st.header(words.beside_title(beside))
         other = cached.drawn(figures.curves, beside, show, True)
-        alt, public = words.curves_alt(beside, "purple", show), figures.public_curves(beside, other=True)
+        alt, public = words.curves_alt(beside, "pink", show), figures.public_curves(beside, other=True)
         pictures.chart(other, "curves_beside", alt, public, caption=words.CURVES_CAPTION)
         played["curves_beside"] = other
 variants.play(played, player)

@@ -46,8 +46,8 @@ WAYS: dict[str, tuple[Protects, int]] = {
     "many places": ("outputs", 200),
     "inputs too": ("inputs and outputs", 200),
 }
-"""What is protected, and the number of records. Of the columns, the first are single places, the second clusters or,
-with groups and a period, equal cells with known places, and the last cells."""
+"""What is protected, and the number of records. The first have a bin for each distinct input, the second clusters or,
+with groups and a period, equal cells with known locations, and the last equal cells."""
 
 
 def made(sides: str, kind: str, n: int, people: bool = False) -> Dataset:
@@ -116,7 +116,7 @@ def released(mechanism: BayesCloaking, data: Dataset) -> list[Any]:
 
 
 def read_of_records() -> list[Any]:
-    """A statistic in which every record has a column of its own, as refined cloaking releases it, read by a mixture."""
+    """The posterior given a release of refined cloaking, whose strategies have a column for each record."""
     mechanism = RefinedCloaking(epsilon=2.0, delta=1e-3, kernel=EQ(lengthscale=2.0), noise_variance=0.3)
     data = made("one", "number", 30)
     X_test = at(data.x_box)

@@ -226,6 +226,16 @@ def test_a_diagram_omits_edges_that_paths_replace():
     assert architecture.picture(graph) == "flowchart TD\n    attic --> hall\n    hall --> cellar\n"
 
 
+def test_the_map_says_where_things_are():
+    text = architecture.DOCUMENT.read_text(encoding="utf-8")
+    section = text.partition("### Where to look")[2].partition("More questions")[0]
+    found = re.findall(r"`([\w.]+)` in `([\w/]+\.py)`", section)
+    assert len(found) > 5
+    for name, path in found:
+        code = (ROOT / path if path.startswith("pages/") else ROOT / "dpgp_core" / path).read_text(encoding="utf-8")
+        assert re.search(rf"\b(?:def|class) {name.split('.')[-1]}\b", code), (name, path)
+
+
 @pytest.mark.full
 def test_the_map_names_every_room():
     text = architecture.DOCUMENT.read_text(encoding="utf-8")

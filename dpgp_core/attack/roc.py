@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri
-from scipy.stats import binom
+from scipy.special import bdtr, betaincinv, ndtri
 
 from ..arrays import FloatArray
 from ..checks import check_share
@@ -91,7 +90,7 @@ class Roc:
         check_share("confidence", confidence)
         check_share("false_positive", false_positive)
         k, tail = len(self.outside), (1 - confidence) / 4
-        fewest, most = (int(binom.ppf(level, k, false_positive)) for level in (tail, 1 - tail))
+        fewest, most = (_binomial_quantile(level, k, false_positive) for level in (tail, 1 - tail))
         hits, low_hits, high_hits = (self._hits(above) for above in (math.floor(false_positive * k), fewest, most))
         m = len(self.inside)
         low = float(clopper_pearson_low(np.array(low_hits), m, tail))
@@ -102,6 +101,11 @@ class Roc:
         if above >= len(self.outside):
             return len(self.inside)
         return len(self.inside) - int(np.searchsorted(self.inside, self.outside[-1 - above], side="right"))
+
+
+def _binomial_quantile(share: float, trials: int, probability: float) -> int:
+    """Return the smallest count that is not exceeded with at least this probability."""
+    return int(np.searchsorted(bdtr(np.arange(trials + 1), trials, probability), share))
 
 
 def clopper_pearson_low(hits: Counts, trials: int, tail: float) -> FloatArray:

@@ -168,8 +168,8 @@ class CellGrid(DividedBox):
         These few nodes suffice for the variance of f within a cell, which is needed only approximately.
         """
         nodes = np.arange(math.prod(self.node_shape)).reshape(self.node_shape)
-        counts = zip(self.shape, self.node_shape, strict=True)
-        middle = tuple(slice(fine // cells // 2, None, fine // cells) for cells, fine in counts)
+        both = zip(self.shape, self.node_shape, strict=True)
+        middle = tuple(slice(fine // cells // 2, None, fine // cells) for cells, fine in both)
         parts = [nodes[middle]]
         for d in self.numeric_sides:
             parts += [nodes[*middle[:d], slice(end, None, 3), *middle[d + 1 :]] for end in (0, 2)]
@@ -214,19 +214,19 @@ class CellGrid(DividedBox):
             steps=tuple(math.prod(self.node_shape[d + 1 :]) for d in range(self.dim)),
         )
 
-    def _along(self, X: FloatArray, counts: Sequence[int]) -> FloatArray:
-        """Return the distance from the low end of each side (n, D + K), in units of 1 / counts[d] of side d."""
+    def _along(self, X: FloatArray, numbers: Sequence[int]) -> FloatArray:
+        """Return the distance from the low end of each side (n, D + K), in units of 1 / numbers[d] of side d."""
         low, high = np.array(self.sides).T
-        return np.asarray((self.lifted(X) - low) / (high - low) * counts)
+        return np.asarray((self.lifted(X) - low) / (high - low) * numbers)
 
     @property
     def _split(self) -> tuple[int, ...]:
         """Shape with two axes for each side: the cells along it, and the nodes of each cell along it."""
         return split_by_cell(self.shape, self.node_shape)
 
-    def _points(self, counts: Sequence[int]) -> FloatArray:
-        """Return evenly spaced points, ``counts`` along each side; along categories, their codes."""
-        points, levels = Grid(box=self.sides, bins=tuple(counts)).centres, list(level_columns(self.sides))
+    def _points(self, numbers: Sequence[int]) -> FloatArray:
+        """Return evenly spaced points, ``numbers`` of them along the sides; along categories, their codes."""
+        points, levels = Grid(box=self.sides, bins=tuple(numbers)).centres, list(level_columns(self.sides))
         points[:, levels] = np.rint(points[:, levels])
         return points
 

@@ -101,7 +101,7 @@ class ChangePointState(NamedTuple):
 
     @property
     def explained(self) -> FloatArray:
-        """Part of |w|^2 of each stage that change points explain, in expectation (A, number of stages)."""
+        """Expected part of |w|^2 of each stage that change points explain (A, number of stages)."""
         fitted = (self.G @ self.mean[:, :, None])[..., 0]
         each = (2 * self.white - fitted) * fitted - self.variance(self.G)
         ends = np.cumsum([0, *self.stage_sizes])
@@ -114,13 +114,14 @@ class ChangePoints:
     """The shapes of the change points that a curve may have; J = 0 if curves have none.
 
     Attributes:
-        bins: the bins.
+        bins: cells or clusters.
         nodes: phi at the nodes (F, J).
         over_bins: means of phi over the records of each bin (M, J).
         even: means of phi over evenly spread records of each bin (M, J).
         at_mean_location: phi at the mean location of the records of each bin (M, J).
         spread: variance of the locations within each bin, divided by that of evenly spread records, at most 1 (M,).
-        sharp: share of the variance of 1{phi > u} that a shape has: 1 for steps (J,).
+        sharp: factor of the variance of 1{phi > u} over u that is added for each shape (J,): 1 for steps and plateaus,
+            ``TUNING.bump_sharpness`` for bumps, 0 for masses.
         step_variance: ``sharp`` times the variance over u of the means of 1{phi > u} over evenly spread records (M, J).
         variances: possible prior variances v_b of the heights, equally likely (V,).
         masses: locations of the masses (I,), whose shapes are the last I of the J shapes.
@@ -206,15 +207,15 @@ class ChangePoints:
         return total.reshape(len(squares), len(X), len(X))
 
     def _seen_from(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
-        """Split phi at X (n, D) into a part that the sums determine and an unknown part, which depends on u.
+        """Split phi at X (n, D) into a part that the sums determine, and a part that depends on the unknown u.
 
-        A sum over records that are spread over a bin does not determine where in it a step is, so that all of
-        phi(X) is unknown. If all records are at one location, the sum shows f there wherever the step is, and only
-        the difference between this location and X is unknown. In general, the first case has the share ``spread``, and
-        the second one the rest.
+        There are two extreme cases. If records are spread over a bin, their sum does not determine where in it a step
+        is, and all of phi(X) is unknown. If all records are at one location, their sum determines f there wherever the
+        step is, and only the difference between this location and X is unknown. The first case has the weight
+        ``spread``, and the second one the weight 1 - ``spread``.
 
         Returns:
-            For each of the two cases: its share (n,), phi where f is determined (n, J), and the rest of phi (n, J).
+            For each of the two cases: its weight (n,), phi where f is determined (n, J), and the rest of phi (n, J).
         """
         phi, at = self.at(X), self.bins.index(X)
         spread, people = self.spread[at], self.at_mean_location[at]
@@ -353,7 +354,7 @@ def _one_round(
 
 
 def change_points_of(bins: Bins, variance: float) -> ChangePoints:
-    """Return the steps, bumps and public masses that curves of one numerical input may have; none for other inputs.
+    """Return the shapes of steps, bumps, plateaus and public masses, if there is one numerical input and no other.
 
     Args:
         variance: prior variance of curves with large deviations from their mean level, in squared model units.

@@ -34,14 +34,14 @@ _BLOCK = 1 << 20  # number of distances that are in memory at a time
 class Clusters(DividedBox):
     """M boxes that contain all records, and the sums of the node polynomials over their records. All of it is public.
 
-    Each cluster has m nodes.
+    Each cluster has p nodes.
 
     The class has the interface of ``cells.LocatedGrid``. S is the number of sides, that is of inputs and phases.
 
     Args:
         box, periods: see ``DividedBox``.
         ends: low and high end of each cluster along each of the S sides (2, M, S); they are equal along a category.
-        node_sums: sum_j w_j L_i(x_j) over the records of the cluster of each node (M m,), with w_j the weights of the
+        node_sums: sum_j w_j L_i(x_j) over the records of the cluster of each node (M p,), with w_j the weights of the
             records and L_i the polynomial that is 1 at node i and 0 at the other nodes of the cluster.
     """
 
@@ -60,7 +60,7 @@ class Clusters(DividedBox):
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """Nodes of all clusters (M m, S), cluster by cluster."""
+        """Nodes of all clusters (M p, S), cluster by cluster."""
         t = np.full((len(self._which), self.dim), 0.5)
         t[:, self.numeric_sides] = np.array(_ALONG)[self._which]
         low, high = self.ends
@@ -68,7 +68,7 @@ class Clusters(DividedBox):
 
     @cached_property
     def _which(self) -> IndexArray:
-        """Index, 0 to 2, of each node of a cluster along each numerical side (m, number of numerical sides)."""
+        """Index, 0 to 2, of each node of a cluster along each numerical side (p, number of numerical sides)."""
         return nodes_of(len(self.numeric_sides))
 
     def index(self, X: FloatArray) -> IndexArray:
@@ -105,7 +105,7 @@ class Clusters(DividedBox):
     polynomial = at
 
     def _polynomials(self, t: FloatArray) -> FloatArray:
-        """Return the weights L_i of the m nodes (n, m) at locations t (n, S) within a cluster."""
+        """Return the weights L_i of the p nodes (n, p) at locations t (n, S) within a cluster."""
         along = [lagrange(t[:, d]).T for d in self.numeric_sides]
         if len(along) <= _PRODUCTS:
             products = np.ones((len(t), len(self._which)))
@@ -119,12 +119,12 @@ class Clusters(DividedBox):
 
     @cached_property
     def _shares(self) -> FloatArray:
-        """Weights of the nodes of each cluster in the mean over its records (M, m)."""
+        """Weights of the nodes of each cluster in the mean over its records (M, p)."""
         node_sums = self.node_sums.reshape(self.size, -1)
         return np.asarray(node_sums / node_sums.sum(axis=1, keepdims=True))
 
     def averages(self, values: FloatArray) -> FloatArray:
-        """Return the mean of a function over the records of each cluster (M, ...), from its values (M m, ...)."""
+        """Return the mean of a function over the records of each cluster (M, ...), from its values (M p, ...)."""
         split = values.reshape(self.size, len(self._which), -1)
         return np.asarray((self._shares[:, None] @ split).reshape(self.size, *values.shape[1:]))
 
@@ -133,7 +133,7 @@ class Clusters(DividedBox):
         return np.asarray(values.reshape(self.size, len(self._which), *values.shape[1:]).mean(axis=1))
 
     def extremes(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the smallest and the largest (M,) of values (M m,) at the nodes of each cluster and of their mean."""
+        """Return the smallest and the largest (M,) of values (M p,) at the nodes of each cluster and of their mean."""
         split, means = values.reshape(self.size, -1), self.averages(values)
         return np.minimum(split.min(axis=1), means), np.maximum(split.max(axis=1), means)
 
@@ -177,7 +177,7 @@ Bins = CellGrid | Clusters
 
 
 def nodes_of(sides: int) -> IndexArray:
-    """Return the index, 0 to 2, of each node of a cluster along each of its numerical sides (m, sides)."""
+    """Return the index, 0 to 2, of each node of a cluster along each of its numerical sides (p, sides)."""
     if sides > _PRODUCTS:
         return _star(sides)
     return np.array(list(product(range(3), repeat=sides)), dtype=np.intp).reshape(-1, sides)

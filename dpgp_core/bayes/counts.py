@@ -145,13 +145,14 @@ def _of_marginals(
 
 
 def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return the mean (M,) and covariance (M, M) of counts of which many may be 0.
+    """Return the mean (M,) and covariance (M, M) of counts if many of them may be 0.
 
     If inputs have few values, most cells are empty. A Gaussian prior that is wide enough for the full cells hardly
     changes the noisy count of an empty cell, which would then seem to contain about as many records as the noise adds.
-    The observation of a cell, N(m, v) with 1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M), is
-    combined with another prior: empty with probability pi_0, or exponential with mean 1 / r_k with probability pi_k,
-    where the means are powers of two times n / M. The densities of m are
+    The Gaussian prior of each cell is therefore replaced. The likelihood of its count N is proportional to N(m; N, v)
+    with 1 / v = 1 / K_cc - 1 / V_c and m = n / M + v / K_cc (mean - n / M). The new prior is: empty with probability
+    pi_0, or exponential with mean 1 / r_k with probability pi_k, where the means are powers of two times n / M. The
+    densities of m are
 
         p(m | empty) = phi(m / sqrt v) / sqrt v,
         p(m | k) = r_k exp(r_k (r_k v / 2 - m)) Phi((m - r_k v) / sqrt v),

@@ -1,4 +1,6 @@
-"""Predictions of a mixture of Gaussian processes: mean, intervals and samples of the curve, and outcomes about it.
+"""Predictions of a mixture of m Gaussian processes: mean, intervals and samples of the curve, and outcomes about it.
+
+Arrays with an axis "draws" hold several releases, of which a real one has one and simulated ones may have many.
 
 The residual of an outcome is sigma(x) times a standardised variable with mean 0 and variance 1. This variable is normal
 or, if the number of outcomes above the curve was measured, a shifted gamma variable with the skewness that this number
@@ -35,22 +37,22 @@ _LEAST_SHAPE = 1e-12
 
 
 class OutcomeDistribution(NamedTuple):
-    """Distribution of outcomes about the curve at P points, for D draws.
+    """Distribution of outcomes about the curve at P points, for several draws.
 
     Attributes:
-        variance: residual variance sigma^2 (D, P), in squared model units.
-        skew: log density of the skewness on a grid (D, 25); None if outcomes are normal.
+        variance: residual variance sigma^2 (draws, P), in squared model units.
+        skew: log density of the skewness on a grid (draws, 25); None if outcomes are normal.
     """
 
     variance: FloatArray
     skew: FloatArray | None = None
 
     def standard_quantile(self, probability: float, of_curve: FloatArray) -> FloatArray:
-        """Return quantiles (D, P) of the standardised sum of curve and residual, averaged over the skewness.
+        """Return quantiles (draws, P) of the standardised sum of curve and residual, averaged over the skewness.
 
         Args:
             probability: in (0, 1).
-            of_curve: variance of the curve (D, P).
+            of_curve: variance of the curve (draws, P).
         """
         assert self.skew is not None
         on_grid = softmax(self.skew, axis=1) @ _quantiles(probability)
@@ -58,11 +60,11 @@ class OutcomeDistribution(NamedTuple):
         return np.array([np.interp(row, _RETAINED, each) for row, each in zip(retained, on_grid, strict=True)])
 
     def standard_below(self, values: FloatArray, of_curve: FloatArray) -> FloatArray:
-        """Return P(standardised sum <= values) (D, P), by interpolation between its quantiles.
+        """Return P(standardised sum <= values) (draws, P), by interpolation between its quantiles.
 
         Args:
-            values: standardised values (D, P).
-            of_curve: variance of the curve (D, P).
+            values: standardised values (draws, P).
+            of_curve: variance of the curve (draws, P).
         """
         quantiles = np.stack([self.standard_quantile(float(p), of_curve) for p in _LEVELS], axis=-1)
         below = [
@@ -74,15 +76,15 @@ class OutcomeDistribution(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Mixture:
-    """Posterior sum_m w_m N(mean_m, variance_m) of f at P test inputs under M models, for D draws, in model units.
+    """Posterior sum_m w_m N(mean_m, variance_m) of f at P test inputs under m models, in model units.
 
     Attributes:
-        means: posterior means of f (D, M, P).
-        variances: posterior variances of f (D, M, P).
-        noise_variances: variance of an outcome about f under each model (M,).
-        weights: probabilities of the models, which add up to 1 for each draw (D, M).
+        means: posterior means of f (draws, m, P).
+        variances: posterior variances of f (draws, m, P).
+        noise_variances: variance of an outcome about f under each model (m,).
+        weights: probabilities of the models, which add up to 1 for each draw (draws, m).
         outcomes: distribution of outcomes about the curve, which replaces ``noise_variances`` if it is known.
-        fit: how well the released numbers of each draw fit the models, by which intervals are widened; () if unknown.
+        fit: result of the test of fit for each draw, which may widen intervals; () if there was no test.
         unseen: largest share of the records that may be outliers hidden by the noise (``prediction.unseen_outliers``).
     """
 
@@ -96,16 +98,16 @@ class Mixture:
 
     @property
     def widened(self) -> FloatArray | float:
-        """Factor by which the distance of quantiles from the mean is multiplied (D, 1)."""
+        """Factor by which the distance of quantiles from the mean is multiplied (draws, 1)."""
         return np.array([[each.widened] for each in self.fit]) if self.fit else 1.0
 
     @property
     def mean(self) -> FloatArray:
-        """Posterior mean of f, and of an outcome (D, P)."""
+        """Posterior mean of f, and of an outcome (draws, P)."""
         return self._average(self.means)
 
     def interval(self, level: float, of: IntervalTarget = "outputs") -> tuple[FloatArray, FloatArray]:
-        """Return central intervals, the (1 - level) / 2 and (1 + level) / 2 quantiles of the mixture, (D, P) each.
+        """Return central intervals, the (1 - level) / 2 and (1 + level) / 2 quantiles of the mixture, (draws, P) each.
 
         Args:
             level: probability of each interval, in (0, 1).
@@ -120,11 +122,11 @@ class Mixture:
 
     @property
     def variance(self) -> FloatArray:
-        """Posterior variance of f (D, P): sum_m w_m (variance_m + (mean_m - mean)^2)."""
+        """Posterior variance of f (draws, P): sum_m w_m (variance_m + (mean_m - mean)^2)."""
         return self._average(self.variances + (self.means - self.mean[:, None]) ** 2)
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
-        """Return quantiles of the mixture (D, P), by bisection between the smallest and largest quantile of its models.
+        """Return quantiles of the mixture (draws, P), by bisection between the extreme quantiles of its models.
 
         For outcomes with a known skewness they are mean + sqrt(variance of f + sigma^2) times the quantile of the
         standardised sum of curve and residual.
@@ -149,7 +151,7 @@ class Mixture:
         return np.asarray(self.mean + self.widened * ((low + high) / 2 - self.mean))
 
     def probability_below(self, values: FloatArray, of: IntervalTarget = "outputs") -> FloatArray:
-        """Return the probability (D, P) that an outcome, or f, is at most ``values``, which are (P,) or (D, P)."""
+        """Return the probability (draws, P) that an outcome, or f, is at most ``values``, (P,) or (draws, P)."""
         values = self.mean + (np.broadcast_to(values, self.means[:, 0].shape) - self.mean) / self.widened
         if (skewed := self._skewed(of)) is not None:
             sd = np.sqrt(self.variance + skewed.variance)
@@ -157,7 +159,7 @@ class Mixture:
         return self._average(ndtr((values[:, None] - self.means) / self._sds(of)))
 
     def _average(self, values: FloatArray) -> FloatArray:
-        """Return values under each model (D, M, P), averaged over the models (D, P)."""
+        """Return values under each model (draws, m, P), averaged over the models (draws, P)."""
         return np.asarray(np.einsum("dm,dmp->dp", self.weights, values))
 
     def _skewed(self, of: IntervalTarget) -> OutcomeDistribution | None:
@@ -195,13 +197,13 @@ class JointPosterior:
     """Joint posterior sum_m w_m N(mean_m, covariance_m) of f at P test inputs, given one release, in model units.
 
     Attributes:
-        models: the M models.
+        models: the m models.
         X_test: test inputs (P, D).
-        means: posterior means of f (M, P).
+        means: posterior means of f (m, P).
         cross_covariances: Q = Cov(whitened measurements, f) (R, P) of each model; covariance_m is K_** - Q^T Q plus the
             part of change points.
-        weights: probabilities of the models, which add up to 1 (M,).
-        fit: how well the released numbers fit the models; () if unknown.
+        weights: probabilities of the models, which add up to 1 (m,).
+        fit: result of the test of fit; () if there was no test.
         change_points: part of covariance_m that is due to change points (P, P), for each model; () if there are none.
     """
 
@@ -264,7 +266,7 @@ class MixtureUncertainty:
 
     Attributes:
         outcome: declaration of the outcome: bounds, unit, scale and kind.
-        prediction: the predictions of the mixture for D draws, in model units.
+        prediction: the predictions of the mixture for several draws, in model units.
     """
 
     outcome: Outcome
@@ -272,7 +274,7 @@ class MixtureUncertainty:
 
     @property
     def values(self) -> FloatArray:
-        """Posterior mean of each draw (D, P), clipped to the bounds, in the unit of the outcome."""
+        """Posterior mean of each draw (draws, P), clipped to the bounds, in the unit of the outcome."""
         return np.clip(self._in_unit(self.prediction.mean), *self.outcome.bounds)
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
@@ -280,20 +282,20 @@ class MixtureUncertainty:
         return self.quantile((1 - level) / 2, of), self.quantile((1 + level) / 2, of)
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
-        """Return the value (D, P) that one more outcome, or f, does not exceed with this probability in (0, 1)."""
+        """Return the value (draws, P) that one more outcome, or f, does not exceed with this probability in (0, 1)."""
         if self.outcome.kind == "yes/no" and of == "outputs":
             low, high = self.outcome.bounds
             return np.where((high - self.values) / (high - low) >= probability, low, high)
         return np.clip(self._in_unit(self.prediction.quantile(probability, of)), *self.outcome.bounds)
 
     def probability_above(self, level: float, of: IntervalTarget = "function") -> FloatArray:
-        """Return the probability (D, P) that f, or one more outcome, exceeds a level in the unit of the outcome."""
+        """Return the probability (draws, P) that f, or one more outcome, exceeds a level in the unit of the outcome."""
         at = np.full(self.prediction.means.shape[-1], (level - self.outcome.midpoint) / self.outcome.scale)
         return np.asarray(1 - self.prediction.probability_below(at, of))
 
     @property
     def residual_sd(self) -> FloatArray:
-        """Standard deviation of outcomes about the curve (D, P), in the unit of the outcome.
+        """Standard deviation of outcomes about the curve (draws, P), in the unit of the outcome.
 
         Raises:
             ValueError: the release did not measure it.
@@ -307,16 +309,16 @@ class MixtureUncertainty:
 
 
 def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatArray:
-    """Return the log density of the skewness on a grid (D, 25), given the noisy number of outcomes above the curve.
+    """Return the log density of the skewness on a grid (draws, 25), given the noisy number of outcomes above the curve.
 
     The number is z = sum_j (1{y_j > g_j} - 1/2) + s w. The outcomes between the released curve g and the true curve are
     counted on the wrong side; their share is proportional to the error of g (``TUNING.moved``).
 
     Args:
-        z: released numbers (D,).
+        z: released numbers (draws,).
         s: noise multiplier.
         n: number of records.
-        unsure: ratio of the mean posterior variance of the curve to the residual variance (D,).
+        unsure: ratio of the mean posterior variance of the curve to the residual variance (draws,).
     """
     share = np.array([_above(float(c)) for c in _SKEWS])
     variance = s**2 + n * share * (1 - share) + ((TUNING.moved * n) ** 2 * unsure)[:, None]

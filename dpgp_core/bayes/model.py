@@ -48,8 +48,9 @@ def auto_models(
     variance: float = TUNING.curve_variance,
     shared: Sequence[float] = TUNING.shared,
 ) -> tuple[Model, ...]:
-    """Return models with the EQ kernel: one of equal weight for each lengthscale that ``TUNING.curves`` has with this
-    kernel, and each noise.
+    """Return equally weighted models with EQ kernels, one for each pair of a lengthscale and a noise.
+
+    The lengthscales are those of the EQ kernels in ``TUNING.curves``.
 
     Args:
         box, half_range, noise_sds: see ``curve_models``.
@@ -85,8 +86,8 @@ def dispersion_models(box: Sequence[tuple[float, float]]) -> tuple[Model, ...]:
 def rough_share(people: float, noise_multiplier: float) -> float:
     """Return the factor, 0 to 1, of the prior weights of rough curves and of small deviations from the mean level.
 
-    It grows with n / s, because with few people and little budget nothing would identify such curves, and their models
-    would only widen intervals. It is not applied to small deviations if there are several numerical inputs.
+    It grows with n / s. With few people and little budget, the data could not identify such curves, and their models
+    would only widen intervals. With several numerical inputs, the factor is not applied to small deviations.
 
     Args:
         people: n, the number of records, or of people if each counts once.
@@ -165,7 +166,7 @@ def models_of_inputs(
 def across_groups(
     models: Iterable[Model], box: Sequence[tuple[float, float]], shared: Sequence[float] = TUNING.shared
 ) -> tuple[Model, ...]:
-    """Extend models of the numerical inputs to groups, with one model for each share of the curve that groups share.
+    """Extend models of the numerical inputs to groups, with one model for each entry of ``shared``.
 
     Without categorical inputs the models are returned unchanged.
 
@@ -227,7 +228,8 @@ def models_around(
 ) -> tuple[Model, ...]:
     """Return models with a declared kernel, half and twice its lengthscale, and ``curve_models`` of the same weight.
 
-    A wrong lengthscale would make intervals too narrow; other models can then take over by their evidence.
+    If the declared lengthscale is wrong, its model alone would give too narrow intervals. The evidence then favours the
+    other models.
 
     Args:
         kernel: declared covariance of f, in squared model units, as a function of the numerical inputs.
@@ -255,7 +257,7 @@ def models_of(
     noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """Return the mixture of a release without periods: around each declared kernel, or from box and bounds alone.
+    """Return the models of a release without periods: those around each declared kernel, or from box and bounds alone.
 
     Args:
         kernels: declared covariances of f, in squared model units, as functions of the numerical inputs; () for none.
@@ -294,9 +296,9 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
     result is None if no lengthscale can be shown.
 
     Args:
-        models: the M models of the mixture, of which those of ``TUNING.curves`` with the EQ kernel are used.
-        variances: posterior variance of the curve under each model at P points (M, P), in squared model units.
-        weights: probabilities of the models (M,), from which the expected noise variance follows.
+        models: the m models of the mixture, of which those of ``TUNING.curves`` with the EQ kernel are used.
+        variances: posterior variance of the curve under each model at P points (m, P), in squared model units.
+        weights: probabilities of the models (m,), from which the expected noise variance follows.
     """
     by_curve: dict[Stationary, list[int]] = {}
     for index, model in enumerate(models):
@@ -337,6 +339,6 @@ def kernel_of(curve: PriorComponent, box: Sequence[tuple[float, float]], half_ra
 
 
 def weights_of(models: Sequence[Model]) -> FloatArray:
-    """Return the prior weights of the models (M,), normalised to add up to 1."""
+    """Return the prior weights of the models (m,), normalised to add up to 1."""
     weights = np.array([model.weight for model in models])
     return np.asarray(weights / weights.sum())

@@ -58,9 +58,9 @@ def with_periodic_models(
 ) -> tuple[Model, ...]:
     """Return ``plain`` and, with the same total weight, models with periodic components.
 
-    A small component needs models of its own: models with large components alone would judge it absent with unjustified
-    certainty. Trends must be as flexible as the curves of ``plain``: once a weekly component is found, models without
-    it are ruled out, and only a trend can then follow the course of a year.
+    There are models with small components, because models with large ones alone would judge a small component absent
+    with unjustified certainty. Trends are as flexible as the curves of ``plain``: if a weekly component is found,
+    models without it become improbable, and only the trend can then describe a variation over the year.
 
     Args:
         plain: models without periodic components.

@@ -35,10 +35,10 @@ class CurvePosterior(NamedTuple):
     """Posterior of the curve at P test inputs given one release, in model units.
 
     Attributes:
-        models: the M models of the mixture.
+        models: the m models of the mixture.
         X_test: test inputs (P, D).
         curve: predictions of the models, with the local dispersion of outcomes if it was measured.
-        log_evidence: log density of the sums of outcomes under each model (M,).
+        log_evidence: log density of the sums of outcomes under each model (m,).
         covariances: function that returns the fields ``cross_covariances`` and ``change_points`` of ``JointPosterior``,
             which are large if there are many test inputs.
     """
@@ -70,7 +70,7 @@ class ReleasePosterior:
     It is computed when it is first used. Either ``statistics`` is given, or ``filtered`` and ``measured`` are.
 
     Attributes:
-        models: the M models of the mixture.
+        models: the m models of the mixture.
         x_box: declared box of the inputs.
         filtered: the filter on the bins of the release; None in releases of other mechanisms.
         measured: the released measurements, in model units; None in releases of other mechanisms.
@@ -105,7 +105,7 @@ class ReleasePosterior:
         )
 
     def log_evidence(self) -> FloatArray:
-        """Return the log density of the sums of outcomes under each model (M,)."""
+        """Return the log density of the sums of outcomes under each model (m,)."""
         if self.statistics is not None:
             return read_records(self.statistics, self.models, self.statistics.X[:1]).log_evidence
         return self._read[1].state.log_evidence
@@ -134,7 +134,7 @@ def posterior_given(
     """Return the posterior given a release under the given models.
 
     Args:
-        models: the M models of the mixture, in model units.
+        models: the m models of the mixture, in model units.
         change_points: whether curves may have change points, see ``changepoints``.
     """
     if isinstance(statistics, Statistics):
@@ -182,7 +182,7 @@ class Refit:
 
     @property
     def weights(self) -> FloatArray:
-        """Probability of each model given the release (M,), with equal prior weights."""
+        """Probability of each model given the release (m,), with equal prior weights."""
         return np.asarray(self.mixture.weights[0])
 
     @property

@@ -48,7 +48,7 @@ BEYOND_PRIVATE_INPUTS = (
 
 
 def noise_sds_for(outcome_model: OutcomeModel, x_box: Sequence[tuple[float, float]]) -> tuple[float, ...]:
-    """Return the noise standard deviations of the mixture, over half the range; there are fewer with groups.
+    """Return the noise standard deviations of the models, over half the range of the outcomes.
 
     Args:
         outcome_model: "yes/no" or "any outcomes".
@@ -74,12 +74,12 @@ class BayesSettings:
         epsilon, delta: the budget of one release.
         protects: "outputs" if inputs are public, "inputs and outputs" if they are private. Private inputs need one to
             three numerical inputs, and sums over equal cells of the box are measured.
-        kernels: declared covariance functions, in squared model units, each of which is mixed with kernels of half and
-            twice its lengthscale and with the models that follow from box and bounds; None to use only the latter.
+        kernels: declared covariance functions, in squared model units. Each is mixed with kernels of half and twice its
+            lengthscale, and with the models that follow from box and bounds. None to use only the latter.
         noise_variances: declared noise variance for each kernel, in squared model units; None for several values that
             follow from the bounds.
         stages: number of stages, from 1 to 10; None for six, or three if there are few people for the budget.
-        clip: half-width of the narrowest clipping interval over the predictive standard deviation, positive.
+        clip: half-width of the narrowest clipping interval in predictive standard deviations, positive.
         gap: relative gap of each strategy, positive. A large gap costs accuracy, never privacy. Strategies are planned
             during each release, so that the solver stops at thirty times this gap, or at 0.3 if that is smaller.
         periods: period of each input in its unit, or None for an input without one. The models then include curves that
@@ -213,7 +213,7 @@ class BayesSettings:
         return with_periodic_models(plain, x_box, half_range, self.checked_periods, noises, rough)
 
     def models_of_release(self, statistics: CellStatistics) -> tuple[Model, ...]:
-        """Return the models, in model units, with which a release of this mechanism was read when it was made."""
+        """Return the models, in model units, with which this mechanism made a release."""
         low, high = statistics.bounds
         half_range = (high - low) / statistics.y_scale / 2
         return self.models(statistics.x_box, half_range, statistics.outcome_model, statistics.n)

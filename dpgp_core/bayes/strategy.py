@@ -97,8 +97,8 @@ def _of_least_risk(
 ) -> tuple[StageMeasurement, Posterior, FloatArray, CurveMoments]:
     """Choose the width of the clipping intervals.
 
-    All widths are compared with one rough strategy for the narrowest intervals, because approximate solutions for
-    different widths may differ by as much as the widths do.
+    All widths are compared with one rough strategy for the narrowest intervals. If each had its own rough strategy, the
+    errors of these could be as large as the differences between the widths.
 
     Returns the query with these intervals, the posterior of the models for which stages are planned, the rough strategy
     (r, M), and the moments of f - g under all models of the posterior.
@@ -223,13 +223,13 @@ class Moments(NamedTuple):
 
     Attributes:
         K: covariance of q (M, M).
-        own: variances of the terms of q that are independent between bins, a part of the diagonal of K (M,).
+        independent: variances of the terms of q that are independent between bins (M,), a part of the diagonal of K.
         F: covariance of q with f (M, M).
         variance: variance of f (M,).
     """
 
     K: FloatArray
-    own: FloatArray
+    independent: FloatArray
     F: FloatArray
     variance: FloatArray
 
@@ -251,25 +251,25 @@ def moments_of(filtered: Filter, posterior: Posterior, linear: LinearSums) -> Mo
 
     They are K = T C T^T + rest and F = T C Phi^T, with C = diag(prior) - rows^T rows. As Phi Phi^T is the prior
     covariance of f over the bins and v_eta the prior variance of eta,
-    T diag(prior) T^T = diag(unit) Phi Phi^T diag(unit) + diag(gain^2 v_eta) + bias bias^T.
+    T diag(prior) T^T = diag(slope) Phi Phi^T diag(slope) + diag(gain^2 v_eta) + bias bias^T.
     """
     models, state = filtered.models, posterior.state.only(linear.index)
-    k, M, unit = models.rank, filtered.bins.size, linear.unit[:, :, None]
+    k, M, slope = models.rank, filtered.bins.size, linear.slope[:, :, None]
     on_eta = state.rows[:, :, k : k + M] * linear.gain[:, None]
-    TG = (state.rows_over_bins * linear.unit[:, None] + on_eta).swapaxes(1, 2)
+    TG = (state.rows_over_bins * linear.slope[:, None] + on_eta).swapaxes(1, 2)
     TG += linear.bias @ state.rows[:, :, k + M :].swapaxes(1, 2)
     prior = models.prior_over_bins[state.label]
-    K = unit * prior * unit.swapaxes(1, 2) + linear.bias @ linear.bias.T - TG @ TG.swapaxes(1, 2)
+    K = slope * prior * slope.swapaxes(1, 2) + linear.bias @ linear.bias.T - TG @ TG.swapaxes(1, 2)
     K.reshape(len(K), -1)[:, :: M + 1] += linear.gain**2 * state.prior[:, k : k + M]
-    F = unit * prior - TG @ state.rows_over_bins
+    F = slope * prior - TG @ state.rows_over_bins
     if len(models.change_points.sharp):
         of_state, gain = state.covariance_of_change_points, linear.gain[:, :, None]
-        of_sums = unit * of_state[:, :M] + gain * of_state[:, M : 2 * M] + linear.bias @ of_state[:, 2 * M :]
-        K += unit.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]
+        of_sums = slope * of_state[:, :M] + gain * of_state[:, M : 2 * M] + linear.bias @ of_state[:, 2 * M :]
+        K += slope.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]
         K += of_sums[..., 2 * M :] @ linear.bias.T
         F += of_sums[..., :M]
     own = (
-        linear.own
+        linear.independent
         + linear.gain**2 * (1 + SHARED_CLIPPING_NOISE) * filtered.counts.nonnegative * state.noise_variance[:, None]
     )
     return Moments(K + linear.rest, own, F, state.variance_over_bins)
@@ -278,17 +278,18 @@ def moments_of(filtered: Filter, posterior: Posterior, linear: LinearSums) -> Mo
 def risk_model(moments: Moments, counts: FloatArray) -> RiskModel:
     """Return the risk model of the sums, in which bins are weighted by their shares W of the records.
 
-    K is factorised as diag(own) + D^(1/2) V diag(values) V^T D^(1/2), where D is the independent noise plus a floor.
-    Eigenvectors V whose eigenvalue is smaller in absolute value than ``TUNING.kept_eigenvalue`` are left out, and the
-    targets D^(-1/2) F W^(1/2) are projected onto the span of the others.
+    The noise of the model is D = diag(independent + floor), where the floor keeps it positive, and its root follows
+    from the eigendecomposition K - diag(independent) = D^(1/2) V diag(values) V^T D^(1/2). Eigenvectors V whose
+    eigenvalue is smaller in absolute value than ``TUNING.kept_eigenvalue`` are left out, and the targets D^(-1/2) F
+    W^(1/2) are projected onto the span of the others.
 
     Args:
         counts: numbers of records in the bins (M,).
     """
     importance = counts / counts.sum()
-    noise = moments.own + TUNING.noise_floor * float(moments.K.diagonal().mean())
+    noise = moments.independent + TUNING.noise_floor * float(moments.K.diagonal().mean())
     sd = np.sqrt(noise)
-    values, V = np.linalg.eigh((moments.K - np.diag(moments.own)) / np.outer(sd, sd))
+    values, V = np.linalg.eigh((moments.K - np.diag(moments.independent)) / np.outer(sd, sd))
     long = np.abs(values) >= min(TUNING.kept_eigenvalue, np.abs(values).max())
     values, V = values[long], V[:, long]
     targets = V @ (V.T @ (moments.F / sd[:, None]))

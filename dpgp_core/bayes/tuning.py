@@ -240,7 +240,7 @@ class Tuning:
     # share of the remaining risk it would always select the widest interval if there is much noise [food expenditure by
     # income, 235 households, epsilon 0.2: error 187 instead of 155].
     tied: float = 0.1
-    # Clipping bias: its size over the residual standard deviation, the part of it that is left in wide intervals, and
+    # Clipping bias: its size over the residual standard deviation, the share of it that remains in wide intervals, and
     # the share of its variance that all stages have in common [calculation: table in clipping.py; outcomes].
     bias: float = 0.33
     far_bias: float = 0.12
@@ -269,17 +269,17 @@ class Tuning:
     # ``outlier_field`` is the relative standard deviation of the excess of outliers from bin to bin [outcomes].
     outlier_room: float = 0.7
     outlier_field: float = 0.5
-    # Log Bayes factor above which outliers are assumed [outcomes: with 4, costs of 3,000 people are covered by 0.3
-    # instead of 0.9; without outliers, it exceeded 1 in 3 of 60 releases and 2 in none].
+    # Log Bayes factor above which outliers are assumed [outcomes: with 4, the coverage of costs of 3,000 people is 0.3
+    # instead of 0.9; in 60 releases without outliers, the factor exceeded 1 three times and never 2].
     outlier_gain: float = 1.0
-    # Share of the smaller of two groups, which are as likely as normal outcomes [random_worlds].
+    # Share of the smaller group, if residuals consist of two groups that are far apart [random_worlds].
     two_groups: float = 0.2
     # Relative standard deviation of the sum of squares if there are outliers, because the model of a single distance is
     # only approximate [random_worlds].
     outlier_spread: float = 0.3
     # The same without outliers, because residuals are not exactly normal [outcomes].
     square_spread: float = 0.1
-    # Variance of a clipped square over sigma^4: 2 for normal outcomes, more for heavy tails [outcomes].
+    # Variance of a clipped square over sigma^4, which is 2 for normal outcomes and larger for heavy tails [outcomes].
     peaked: float = 10.0
     # Standard deviation of log sigma of yes/no outcomes, where it follows from the mean [outcomes].
     binary_spread: float = 0.1
@@ -299,16 +299,17 @@ class Tuning:
     least_dispersion: float = 1e-3
     # Prior standard deviation of the skewness of outcomes [outcomes].
     skewness_sd: float = 1.5
-    # Share of the people who are counted on the wrong side of the curve for each residual standard deviation by which
-    # the curve is wrong [calculation: half of 0.4, the normal density at 0].
+    # Share of the people who are counted on the wrong side of the curve, over the error of the curve in residual
+    # standard deviations [calculation: half of 0.4, the normal density at 0].
     moved: float = 0.2
 
     # ---- state.py: locations within cells
 
-    # Shares of the variance from one shared location in a cell, equally probable [random_worlds, inputs: towns].
+    # Shares of the variance that a location shared by all records of a cell would cause, equally probable
+    # [random_worlds, inputs: towns].
     location_shares: tuple[float, ...] = (0.0, 0.05, 0.25, 1.0)
-    # Factor by which this variance is multiplied in the state, because records that share a location share it in all
-    # stages with narrow intervals [inputs, outcomes: with gamma outcomes of two groups, coverage is 0.96 instead of
+    # Factor by which this variance is multiplied in the state, because a shared location is the same in all stages with
+    # narrow intervals [inputs, outcomes: with gamma outcomes of two groups, coverage is 0.96 instead of
     # 0.72].
     shared_location_factor: float = 4
 
@@ -320,7 +321,7 @@ class Tuning:
     change_point_share: float = 0.03
     # Probability that each change point is a plateau; widths of plateaus over the side of the box, where those that are
     # no wider than a bump are left out; and length of their ramps over their width [bayes_ends, outcomes: with a
-    # probability of 0.1, plateaus are covered by 0.8 instead of 0.65, but errors of costs are a tenth larger; with
+    # probability of 0.1, coverage of plateaus is 0.8 instead of 0.65, but errors of costs are a tenth larger; with
     # ramps of a third of the width, the error of a plateau of 20,000 records is twice as large].
     plateau_share: float = 0.02
     plateau_widths: tuple[float, ...] = (1 / 11, 1 / 8, 1 / 6)
@@ -336,20 +337,20 @@ class Tuning:
     # Distances between neighbouring knots of a bump, in cells. At half its height a bump is 1.27 times as wide as this
     # distance [inputs: peaks].
     bump_widths: tuple[int, ...] = (1, 2, 3)
-    # Share of the variance from the unknown location of a step that is assumed for a bump as well, because a peak may
-    # be sharper than the bump [inputs: peaks].
+    # Factor of the variance of 1{phi > u}, which steps have because of their unknown location, that is added for bumps,
+    # because a peak may be sharper than the bump [inputs: peaks].
     bump_sharpness: float = 0.25
     # Prior variances of the heights of change points, over v, equally probable [inputs: jumps, peaks and smooth
     # curves].
     change_point_variances: tuple[float, ...] = (0.15, 1.0)
     # Largest prior variance of these heights, over the variance of outcomes about f. If the bounds are much wider than
-    # the variation of the outcomes, v says little about the curve [outcomes: wide bounds].
+    # the variation of the outcomes, v is much larger than the variance of the curve [outcomes: wide bounds].
     most_change_point_variance: float = 16.0
 
     # ---- filter.py and strategy.py: planning
 
-    # Largest number of steps of the solver. With very many records it would need more, and the strategy is then good
-    # but not the best [bayes_inputs: seconds].
+    # Largest number of steps of the solver. With very many records it stops there before it reaches the gap
+    # [bayes_inputs: seconds].
     steps: int = 200
     # Relative gap and number of steps of the rough strategy with which the widths of clipping intervals are compared.
     # After as many steps any strategy should be better than B = I; if it is not, B = I is used [bayes_inputs: seconds,
@@ -363,11 +364,11 @@ class Tuning:
     # The solver also stops when no strategy could reduce the risk after the stage by more than this share
     # [bayes_inputs: seconds, 10^6 people].
     saved_risk: float = 0.002
-    # Models are left out once the probability of their noise variance, over that of the likeliest one, is below this
-    # [groups].
+    # Models are no longer active once the probability of their noise variance, over that of the likeliest one, is below
+    # this [groups].
     ruled_out: float = 1e-3
     # Smallest weight in plans, over the prior weight, of curves that other plans would not reveal
-    # (``always_planned_for``); and the probability below which they are planned for no longer [dates, groups].
+    # (``always_planned_for``); and the probability below which plans no longer include them [dates, groups].
     planned_for: float = 0.03
     given_up: float = 1e-6
     # Smallest weight of a family of kernels for which strategies are planned [inputs].
@@ -380,4 +381,4 @@ class Tuning:
 
 
 TUNING = Tuning()
-"""The constants that every release is made and read with."""
+"""The constants with which releases are made, and with which their posteriors are computed."""

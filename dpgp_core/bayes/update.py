@@ -7,7 +7,7 @@ and the width of the clipping interval. Let Phi be the means of the features ove
 and mean, alpha (``gain``) and extra the moments of one clipped residual (``gp.clipping``). Then
 
     q = n^ (mean - o) / u + T ((a, eta, b) - E(a, eta, b)) + rest,
-    T = [diag(unit) Phi, diag(alpha / u), bias],    unit = alpha n^ / u.
+    T = [diag(slope) Phi, diag(alpha / u), bias],    slope = alpha n^ / u.
 """
 
 from __future__ import annotations
@@ -61,30 +61,32 @@ class CurveMoments(NamedTuple):
 class LinearSums:
     """Sums of clipped residuals as a linear observation of the state, under A models.
 
-    q = mean + T ((a, eta, b) - E(a, eta, b)) + rest, with T = [diag(unit) bin_features, diag(gain), bias].
+    q = mean + T ((a, eta, b) - E(a, eta, b)) + rest, with T = [diag(slope) bin_features, diag(gain), bias].
 
     Attributes:
         index: the models (A,).
         mean: E q without change points (A, M).
-        unit: derivative of q with respect to the mean of f over the bin (A, M).
+        slope: derivative of q with respect to the mean of f over the bin (A, M).
         gain: derivative of q with respect to eta (A, M).
         bias: derivative of q with respect to b (M, k_b), the same under all models.
         label: kernels of the models (A,).
         bin_features: means of the features of each kernel over the bins (K, M, k).
         rest: covariance of the rest (A, M, M).
-        own: variances of the terms of the rest that are independent between bins, a part of its diagonal (A, M).
-        shared_location: the part of ``own`` that arises if all records of a bin are at one unknown location (A, M).
+        independent: variances of the terms of the rest that are independent between bins (A, M). They are a part of its
+            diagonal.
+        shared_location: the part of ``independent`` that arises if the records of a bin are at one unknown location
+            (A, M).
     """
 
     index: IndexArray
     mean: FloatArray
-    unit: FloatArray
+    slope: FloatArray
     gain: FloatArray
     bias: FloatArray
     label: IndexArray
     bin_features: FloatArray
     rest: FloatArray
-    own: FloatArray
+    independent: FloatArray
     shared_location: FloatArray
 
     def only(self, index: IndexArray) -> LinearSums:
@@ -96,7 +98,7 @@ class LinearSums:
     def weighted(self, B: FloatArray) -> FloatArray:
         """Return B T (A, r, N) for a strategy B (r, M)."""
         of_f = np.stack(
-            [(B * unit) @ self.bin_features[label] for unit, label in zip(self.unit, self.label, strict=True)]
+            [(B * slope) @ self.bin_features[label] for slope, label in zip(self.slope, self.label, strict=True)]
         )
         of_bias = np.broadcast_to(B @ self.bias, (len(of_f), len(B), self.bias.shape[1]))
         return np.concatenate([of_f, B * self.gain[:, None], of_bias], axis=2)
@@ -184,13 +186,13 @@ def linearise(
     return LinearSums(
         index=state.index,
         mean=n * (off - gain * of_change_points) + gain * state.mean[:, k : k + M],
-        unit=gain * n,
+        slope=gain * n,
         gain=gain,
         bias=TUNING.bias_shared**0.5 * biased,
         label=state.label,
         bin_features=models.bin_features,
         rest=rest,
-        own=own,
+        independent=own,
         shared_location=shared_location / u**2,
     )
 
@@ -217,7 +219,7 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
     S = cross @ H.swapaxes(1, 2) + B @ linear.rest @ B.T
     S.reshape(len(S), -1)[:, :: len(B) + 1] += s**2
     surprise = z - linear.mean @ B.T
-    of_change_points = (B * linear.unit[:, None]) @ models.change_points.over_bins - on_rows @ state.change_points.G
+    of_change_points = (B * linear.slope[:, None]) @ models.change_points.over_bins - on_rows @ state.change_points.G
     L, white, log_density = _whitened(S, surprise, s)
     Q, G = _solved(L, cross), _solved(L, of_change_points)
     log_densities = np.repeat(log_density[:, None], len(TUNING.location_shares), axis=1)

@@ -48,7 +48,7 @@ assert _DECLARED in FIXED_IN_ADVANCE
 
 @dataclass(frozen=True, kw_only=True)
 class Purchase:
-    """The first stage of a release with bought bounds. It is public, and known before data are read.
+    """The purchase of bounds, which precedes all other measurements. It is public, and known before data are read.
 
     Args:
         epsilon: whole budget; that of one row if the mechanism protects single rows.

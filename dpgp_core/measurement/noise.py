@@ -19,12 +19,12 @@ within 1 +- eta, eta = 2 sum_m exp(-18 pi^2 m^2) < 1.5e-77. So, with two Gaussia
 with probability int g(c - x, sigma_1) g(k - c, sigma_2) / S(c) dc = g(k - x, sigma) / (1 + theta), |theta| <= eta.
 The discrete Gaussian has g(k - x, sigma) / sum_j g(j - x, sigma) instead, and the sum lies in [1, 1 + eta] for
 integer x, by the same formula. The two differ by a factor within exp(+-3 eta), those of all r entries by one within
-exp(+-h), h = 5e-71.
+exp(+-xi), xi = 5e-71.
 
-(3) For neighbours' distributions P, Q of z^ and any event A therefore P(A) <= e^h (e^(epsilon - 2h) e^h Q(A) +
-delta(epsilon - 2h, mu')) = e^epsilon Q(A) + e^h delta(epsilon - 2h, mu'). Neither delta nor its derivative in
+(3) For neighbours' distributions P, Q of z^ and any event A therefore P(A) <= e^xi (e^(epsilon - 2 xi) e^xi Q(A) +
+delta(epsilon - 2 xi, mu')) = e^epsilon Q(A) + e^xi delta(epsilon - 2 xi, mu'). Neither delta nor its derivative in
 epsilon, -e^epsilon Phi(-epsilon / mu - mu / 2), exceeds 1 in absolute value, so the last term is at most
-delta(epsilon, mu') + 4h, and 4h = 2e-70. The second claim follows, as delta grows with mu.
+delta(epsilon, mu') + 4 xi, and 4 xi = 2e-70. The second claim follows, as delta grows with mu.
 
 (4) For the first claim, note that the derivative of delta in mu is phi(a), where a = epsilon / mu - mu / 2 >= -mu / 2.
 If delta(epsilon, mu) >= 1e-40, then a <= 13.4, because delta <= Phi(-a). When mu grows over the upper half of the

@@ -1,8 +1,8 @@
 """Files of released statistics: a description, which is part of ``release.json``, and ``statistics.npz``.
 
 Strategies are stored exactly, as the integers 2^20 B. ``sha256`` is the hash of all arrays and of the rest of the
-description. Because anybody can compute this hash for an altered file, reading also checks whether a release can have
-produced the content.
+description. Because anybody can compute this hash for an altered file, ``statistics_from_files`` also checks whether a
+release can have produced the content.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MOST_CELLS = 1 << 20
 _MOST_CLUSTERS, _MOST_SIDES = 4096, 40
 _PUBLIC_COUNTS = {"known": "inputs are public"}
 _REMEDY = re.compile(r";|\. (?=[A-Z])")  # separates a message from its remedy, which readers of a file do not need
-_NOISE = 1000.0  # noise never exceeds so many standard deviations: the probability is below e^-1000
+_NOISE = 1000.0  # largest noise in standard deviations; it is exceeded with a probability below e^-1000
 _THINNEST = 1e-12  # smallest width of an interval, relative to the width of its bounds
 _FARTHEST = 1e6  # largest value of a curve subtracted from outputs, relative to half the width of the bounds
 _REAL, _WHOLE = np.dtype("<f8"), np.dtype("<i4")
@@ -55,7 +55,7 @@ def statistics_to_files(statistics: Statistics | CellStatistics) -> tuple[dict[s
     """Return the description (plain JSON values) and the bytes of ``statistics.npz``, which are reproducible.
 
     Raises:
-        ValueError: the statistic is of a simulated release, whose noise is floating-point and can be reproduced.
+        ValueError: the release is simulated, so that its noise is floating-point and can be reproduced.
     """
     if statistics.guarantee.get("simulated"):
         raise ValueError("a simulated release must not be published; make a real release, without rng")

@@ -254,7 +254,7 @@ def _is_missing(code: Any, declared: Sequence[Any]) -> bool:
 def labelled(
     name: str, values: Sequence[Any], labels: Mapping[Any, str], measure: str = "unknown"
 ) -> dict[str, list[str]]:
-    """Return a column of values, some of which have labels, as one or two columns of text.
+    """Return a column of values, with the labels that some of them have, as one or two columns of text.
 
     If the labels name categories, the column holds the labels. Unless there are two categories, or the categories have
     no order, a second column "NAME (code)" holds the codes. Otherwise the column holds the numbers, and a column "NAME

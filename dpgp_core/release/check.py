@@ -247,7 +247,12 @@ def load(path: str | Path) -> LoadedRelease:
 
 
 def models_of_card(card: Mapping[str, Any], statistics: CellStatistics, guarantee: Guarantee) -> tuple[Model, ...]:
-    """Return the models, in model units, that read a release when it was made, according to its card."""
+    """Return the models, in model units, that read a release when it was made, according to its card.
+
+    Raises:
+        ValueError: the measurements have less noise than the guarantee requires.
+    """
+    _check_noise(statistics, guarantee)
     mechanism = _mechanism(card.get("config"), guarantee)
     return mechanism.models_of_release(statistics) if isinstance(mechanism, BayesCloaking) else ()
 

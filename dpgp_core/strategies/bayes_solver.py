@@ -310,10 +310,10 @@ def _tangent(B: FloatArray, D: FloatArray) -> FloatArray:
 def _fewer_rows(
     risk: MixtureRisk, point: Point, bound: float, shares: tuple[float, float], used: int, low: int
 ) -> Minimum:
-    """Rotate B to rows of decreasing norm, and drop as many of the last ones as the gap allows; more than ``low`` stay.
+    """Rotate B to rows of decreasing norm, and drop the last rows as long as the gap allows it.
 
-    The gap of the remaining rows may be as large as ``shares``, relative to the excess and to the whole risk. If B has
-    not reached this gap, their excess may be slightly larger than that of B.
+    More than ``low`` rows are kept. The gap may become as large as ``shares``, relative to the excess and to the whole
+    risk. If B has not reached this gap, the excess of the remaining rows may be slightly larger than that of B.
     """
     _, s, rows = thin_svd(point.B)
     rows = s[:, None] * rows

@@ -11,8 +11,8 @@ never below ``least``.
 
 The code takes D = diag(nu) with nu_j = |(B G)_j|, and Y is R with the singular values of (t D)^-1/2 [sqrt(pi_m) R_m]
 clipped at 1. At an optimal B no singular value is above 1, and the bound equals the risk. Close to an optimal B, those
-above 1 belong to directions that B hardly measures, and clipping them weakens the bound only by as much as B measures
-of these directions. Making D larger instead would weaken it by the excess of the singular value times all of sum nu.
+above 1 belong to directions that B hardly measures, and clipping them weakens the bound only a little. Making D larger
+instead would weaken it by the excess of the singular value times sum nu.
 """
 
 from __future__ import annotations

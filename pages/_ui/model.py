@@ -27,7 +27,7 @@ def load_dataset(name: str) -> Dataset:
 
 @dataclass(frozen=True)
 class Model:
-    """Settings of stage 1, which determine C.
+    """Settings of the cloaking matrix C.
 
     Attributes:
         dataset: name in ``datasets.EXHIBITS``.
@@ -55,7 +55,7 @@ def usual(name: str) -> Model:
 
 @dataclass(frozen=True)
 class Design:
-    """Settings of stage 2: the objective of the noise design. They include neither budget nor number of a release.
+    """Settings of the noise design: its objective. They include neither budget nor number of a release.
 
     ``mechanism`` is a name in the catalogue of a mechanism that pages can draw.
     """
@@ -72,7 +72,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Draw:
-    """Settings of stage 3: budget, calibration, and number of the simulated release."""
+    """Settings of the released curve: budget, calibration, and number of the simulated release."""
 
     epsilon: float
     delta: float

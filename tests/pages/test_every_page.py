@@ -48,7 +48,7 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, seen,
             .all()
         )
     charts = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
-    assert all(figure["layout"]["template"] == plots.TEMPLATE.to_plotly_json() for figure in charts)
+    assert all(figure["layout"]["template"] == plots.template().to_plotly_json() for figure in charts)
     assert all(len(tables.of_figure(go.Figure(figure))) for figure in charts)
     beside = [each for each in app.get("popover") if each.proto.popover.label == "Table"]
     assert len(beside) == len(charts) + len(app.get("deck_gl_json_chart"))

@@ -212,6 +212,11 @@ def with_promise(files, **changes):
     return zipped(altered(files, guarantee=json.loads(files[CARD])["guarantee"] | changes))
 
 
+def with_less_noise(files):
+    guarantee = json.loads(files[CARD])["guarantee"]
+    return with_promise(files, loss=guarantee["loss"] | {"mu": 0.99 * guarantee["loss"]["mu"]})
+
+
 BAD = {
     "empty": (lambda files: b"", "that is no release"),
     "not a zip": (lambda files: b"age,height\n", "that is no release"),
@@ -224,6 +229,7 @@ BAD = {
     "no promise": (lambda files: zipped(altered(files, guarantee=None)), "a guarantee must be a JSON object"),
     "another epsilon than was measured": (lambda files: with_promise(files, epsilon=2.0), "different budgets"),
     "another delta than was measured": (lambda files: with_promise(files, delta=0.02), "different budgets"),
+    "less noise than was promised": (with_less_noise, "the release is less private than it claims"),
     "large": (lambda files: b"x" * (statistic.MAX_BYTES + 1), "more than 5 MB, the limit"),
     "a bomb": (lambda files: zipped(files | {FILE: b"0" * 2**21}), "the file unpacks to more than 1 MB, the limit"),
 }

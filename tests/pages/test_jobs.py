@@ -4,6 +4,8 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -358,3 +360,18 @@ def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):
         assert jobs.size == 0
         assert not jobs._tasks._going
     assert not list(tmp_path.rglob("*"))
+
+
+def test_processes_load_no_library_that_draws():
+    """Half of a process's memory was libraries that only the server uses. They are loaded if a task uses them."""
+    program = """
+import importlib, sys
+from pages._ui.work import workers
+for name in workers._PRELOADED:
+    importlib.import_module(name)
+print([name for name in ("streamlit.runtime", "plotly.graph_objs", "scipy.stats", "matplotlib") if name in sys.modules])
+import plotly.graph_objects as go
+print(len(go.Figure().data), "plotly.graph_objs" in sys.modules, "streamlit.runtime" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]", "0 True False"]

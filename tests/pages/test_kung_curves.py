@@ -35,7 +35,7 @@ BANDS = ("range for one more person (95 %)", "average (95 %)")
 
 @pytest.fixture
 def stages(cold, monkeypatch):
-    """Counts how often stage 1 (C) and stage 2 (lambda and M), and draws of Bayes cloaking, really run."""
+    """Counts how often the cloaking matrix, the noise design and releases of Bayes cloaking are really computed."""
     calls: Counter[str] = Counter()
     for room, name in ((results, "stage_matrix"), (results, "stage_plan"), (staged, "measure")):
         original = getattr(room, name)

@@ -21,7 +21,7 @@ from pages._ui.model import Budget, Design, Draw, Model, usual
 from pages._ui.sparse import compute as sparse
 from pages._ui.sparse.compute import SparseSetting
 from pages._ui.start import brief, decision
-from pages._ui.work import cached, jobs
+from pages._ui.work import cached, jobs, waiting
 from tests.pages.reading import page_text
 
 KUNG = Model("kung", "EQ", 25.0, 0.3)
@@ -138,6 +138,28 @@ def test_many_records_are_not_measured_in_stages(open_page):
 
 COMPARED = [name for name, exhibit in EXHIBITS.items() if exhibit.cross_validated]
 OPENING = Draw(epsilon=1.0, delta=offers.DELTA)
+
+
+@pytest.mark.usefixtures("cold")
+def test_releases_side_by_side_have_one_bar(monkeypatch):
+    """Each step had a bar of its own, which began at nothing again."""
+    shown, value = [], cached.value
+
+    def noting(label, *args, here=False, **options):
+        if not here and waiting._PAGE.whole is not None:
+            shown.append(waiting._PAGE.whole.progress(0.0))
+        return value(label, *args, here=here, **options)
+
+    monkeypatch.setattr(cached, "value", noting)
+    monkeypatch.setattr(waiting, "_READY_SECONDS", -1.0)  # no part counts as ready
+    model, draw = usual("toy_1d"), Draw(epsilon=1.0, delta=1e-5, draws=2)
+    computed.runs([(model, Design("refined"), draw), (model, Design("bayes"), draw)])
+    fractions, begun = zip(*shown, strict=True)
+    assert len(set(begun)) == 1
+    assert [*fractions] == sorted(fractions)
+    assert fractions[0] == 0.0
+    assert 0.5 < fractions[-1] < 1.0
+    assert len(set(fractions)) > 4
 
 
 @pytest.mark.usefixtures("cold")

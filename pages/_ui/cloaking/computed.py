@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -59,8 +59,7 @@ def compared(chosen: ReleaseSettings, beside: Beside) -> tuple[Result, Result | 
     other = _beside(may_stand_beside(chosen)[0] if beside == "none" else beside, *settings)
     if chosen.overlay:
         _foresee(*settings)
-    found = [run(*each) for each in (settings, *(() if beside == "none" else (other,)))]
-    ours, *others = map(with_noise, found) if found[0].scene.is_map else found
+    ours, *others = runs([settings, *(() if beside == "none" else (other,))])
     return ours, others[0] if others else None, _errors_of(settings, other) if chosen.overlay else None
 
 
@@ -72,16 +71,42 @@ def _beside(which: Beside, model: Model, _: Design, draw: Draw) -> tuple[Model, 
     return model, PAPER_DESIGN, replace(draw, calibration="hall")
 
 
+Settings = tuple[Model, Design, Draw]
+
+
+def runs(every: Sequence[Settings]) -> list[Result]:
+    """Return several releases, of which those for a map know how far privacy noise moves them, under one progress
+    bar.
+    """
+    found = []
+    with waiting.whole(
+        [share for _, design, draw in every for share in (_duration(design, draw), 0.3)]
+    ) as part_is_done:
+        for each in every:
+            result = run(*each)
+            part_is_done()
+            found.append(with_noise(result) if result.scene.is_map else result)
+            part_is_done()
+    return found
+
+
+def _duration(design: Design, draw: Draw) -> float:
+    """Return about how long a release takes; noise that is added once is quickly drawn again."""
+    return 2.0 * draw.draws if design.in_stages else 1.0
+
+
 Given = tuple[Dataset, Scene]
 
 
 def run(model: Model, design: Design, draw: Draw) -> Result:
     """Return a release with these settings, computed in all its steps."""
     given = cached.dataset(model.dataset), scene(model.dataset)
-    fit = cached.value("Computing the cloaking matrix C", results.stage_matrix, model, given=given)
-    if design.in_stages:
-        return _run_staged(model, design, draw, given, fit)
-    return _run_once(model, design, draw, given, fit)
+    with waiting.whole([0.2, 0.2, _duration(design, draw)]) as part_is_done:
+        plain = curve_without_privacy(model.dataset)
+        part_is_done()
+        fit = cached.value("Computing the cloaking matrix C", results.stage_matrix, model, given=given)
+        part_is_done()
+        return (_run_staged if design.in_stages else _run_once)(model, design, draw, given, plain, fit)
 
 
 def run_published(model: Model, draw: Draw) -> Result:
@@ -89,7 +114,7 @@ def run_published(model: Model, draw: Draw) -> Result:
     return run(*_beside("published", model, PAPER_DESIGN, draw))
 
 
-def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Predictive) -> Result:
+def _run_once(model: Model, design: Design, draw: Draw, given: Given, plain: FloatArray, fit: Predictive) -> Result:
     """Return a release of a mechanism that adds noise once. Only scaling and sampling the noise depend on the
     budget.
     """
@@ -103,7 +128,7 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Predi
         design,
         draw,
         *given,
-        curve_without_privacy(model.dataset),
+        plain,
         fit,
         plan,
         samples,
@@ -112,18 +137,22 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, fit: Predi
     )
 
 
-def _run_staged(model: Model, design: Design, draw: Draw, given: Given, fit: Predictive) -> Result:
+def _run_staged(model: Model, design: Design, draw: Draw, given: Given, plain: FloatArray, fit: Predictive) -> Result:
     """Return a release of Bayes cloaking. Its numbers depend on the budget, but not on the model that reads them."""
     budget = Budget(model.dataset, draw.epsilon, draw.delta)
-    numbers = tuple(first_numbers(budget, number) for number in _prefetched(budget, draw))
-    read = {"given": (*given, numbers)}
-    samples, intervals = cached.value("Reading the numbers", staged.curves, budget, draw, model, **read)
+    numbers: tuple[Numbers, ...] = ()
+    with waiting.whole([*[1.0] * draw.draws, 0.6 * draw.draws]) as part_is_done:
+        for number in _prefetched(budget, draw):
+            numbers = (*numbers, first_numbers(budget, number))
+            part_is_done()
+        read = {"given": (*given, numbers)}
+        samples, intervals = cached.value("Reading the numbers", staged.curves, budget, draw, model, **read)
     return Result(
         model,
         design,
         draw,
         *given,
-        curve_without_privacy(model.dataset),
+        plain,
         fit,
         None,
         samples,
@@ -184,9 +213,6 @@ def growth_without_privacy(name: str) -> Growth:
     """Return the centiles of people without privacy noise. They are not private."""
     given = cached.dataset(name), scene(name)
     return cached.value("Drawing the centiles without privacy", staged.without_privacy, name, given=given)
-
-
-Settings = tuple[Model, Design, Draw]
 
 
 def _errors_of(ours: Settings, other: Settings) -> HeldOutErrors | None:

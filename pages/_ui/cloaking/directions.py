@@ -221,7 +221,7 @@ def maps(directions: Directions, result: Result) -> Iterator[tuple[Panel, pd.Dat
     """Yield a map for each direction, with the factor of one standard deviation of its noise on each price, and its
     numbers.
     """
-    around, layer = cached.value("Drawing the boroughs", look_maps.boroughs), scale_of(directions.shapes)
+    around, layer = cached.value("Drawing the boroughs", look_maps.boroughs, here=True), scale_of(directions.shapes)
     labels, unit = cells.map_cells(result.scene), result.dataset.privacy_unit
     each = zip(directions.shapes, directions.shares, directions.furthest, strict=True)
     for at, (shape, share, most) in enumerate(each, 1):

@@ -248,7 +248,7 @@ def show(ours: Result, beside: Result | None, overlay: bool) -> None:
         with right:
             name = "Bayes cloaking" if beside.design.in_stages else "The method of 2018"
             st.subheader(name)
-            _show_growth(beside, "growth_beside", f"{name[0].lower()}{name[1:]} (purple)", person, other=True)
+            _show_growth(beside, "growth_beside", f"{name[0].lower()}{name[1:]} (pink)", person, other=True)
     _nearness(ours, person[0], chart, plain)
 
 
@@ -335,7 +335,7 @@ def probability_within(result: Result, x: float, tolerance: float) -> float:
 
 def public_curves(result: Result, *, other: bool = False, kept: Result | None = None) -> Public:
     """Return the publishable form of the curves, with a pinned release over them if there is one."""
-    alt = words.curves_alt(result, "purple" if other else "orange", overlay=False)
+    alt = words.curves_alt(result, "pink" if other else "orange", overlay=False)
     if kept is not None:
         other_release = about(kept, "").release.removeprefix("Published: ")
         alt += f" Brown: another release, {other_release} at ε = {kept.draw.epsilon:g}: both together cost more."

@@ -104,7 +104,7 @@ def answer(result: Result, moved: Moved, called: str, price: int) -> str:
 def _draw(
     result: Result, table: pd.DataFrame, moved: Moved, other: Result, picked: str, called: str, price: int
 ) -> None:
-    around = cached.value("Drawing the boroughs", maps.boroughs)
+    around = cached.value("Drawing the boroughs", maps.boroughs, here=True)
     shown = cells.map_rows(result.scene)
     values = [moved.before, moved.after, other.samples[0]]
     prices = [cells.released_prices(each, result.dataset)[shown] for each in values]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from datasets import exhibit
 from dpgp_core.figures.export import Draw, Panel
@@ -27,6 +26,9 @@ from pages._ui.look.maps import Layer
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.work import cached
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 
 def find(page: str, on_screen: ReleaseSettings) -> Result | None:
@@ -82,8 +84,8 @@ _FAR = 3  # factor between the epsilons of two pictures
 _KERNELS = {"EQ": "EQ", "Matern32": "Matern 3/2", "Matern12": "Matern 1/2"}
 
 
-def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
-    """Yield title and release of three settings that a visitor chooses; none at first.
+def _chosen_three(ours: Result) -> list[tuple[str, Result]]:
+    """Return title and release of three settings that a visitor chooses; none at first.
 
     The settings are a third of the present epsilon, itself, and three times as much; or lengthscales across the domain;
     or kernels, where rough ones are quick.
@@ -92,17 +94,17 @@ def _chosen_three(ours: Result) -> Iterator[tuple[str, Result]]:
     one, shipped = replace(draw, draws=1), exhibit(model.dataset)
     st.header("Side by side")
     offered = [each for each in VARIED.titles if each != "kernel" or not shipped.smooth_only]
-    varied = settings.value_of(VARIED.among(offered))
+    varied, three = settings.value_of(VARIED.among(offered)), dict[str, computed.Settings]()
     if varied == "epsilon":
         for epsilon in (draw.epsilon / _FAR, draw.epsilon, draw.epsilon * _FAR):
-            yield f"ε = {epsilon:.2g}", computed.run(model, design, replace(one, epsilon=float(f"{epsilon:.2g}")))
+            three[f"ε = {epsilon:.2g}"] = model, design, replace(one, epsilon=float(f"{epsilon:.2g}"))
     elif varied == "kernel":
-        for kernel, title in _KERNELS.items():
-            yield title, computed.run(replace(model, kernel=kernel), design, one)
+        three = {title: (replace(model, kernel=kernel), design, one) for kernel, title in _KERNELS.items()}
     elif varied == "lengthscale":
         for length in shipped.side_by_side:
-            result = computed.run(replace(model, lengthscale=float(length)), design, one)
-            yield f"lengthscale {length:g} {shipped.unit}", result
+            title = f"lengthscale {length:g} {shipped.unit}"
+            three[title] = replace(model, lengthscale=float(length)), design, one
+    return [*zip(three, computed.runs([*three.values()]), strict=True)]
 
 
 Side = tuple[Result, Panel, pd.DataFrame]  # one of three releases, with picture and numbers
@@ -122,8 +124,8 @@ def curves(ours: Result, overlay: bool) -> None:
 
 def maps(ours: Result, kind: str, overlay: bool) -> None:
     """Draw the same layer of the map at three settings, at one scale, with one legend."""
-    around = cached.value("Drawing the boroughs", look_maps.boroughs)
-    found = [(title, computed.with_noise(result)) for title, result in _chosen_three(ours)]
+    around = cached.value("Drawing the boroughs", look_maps.boroughs, here=True)
+    found = _chosen_three(ours)
     tables = [cells.cell_table(result, overlay) for _, result in found]
     if not found:
         return

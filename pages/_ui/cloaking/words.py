@@ -212,7 +212,7 @@ def errors_alt(errors: HeldOutErrors) -> str:
     counts = [0 if each is None else len(each) for each in (errors.ours, errors.beside)]
     return (
         f"Each point is the error of one simulated release: {counts[0]} of this setting in orange, {counts[1]} of "
-        f"{name_of(errors.design)} in purple. The blue line is the error without privacy. It takes the true data to "
+        f"{name_of(errors.design)} in pink. The blue line is the error without privacy. It takes the true data to "
         "know this."
     )
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.measurement.statistics import Released
@@ -30,6 +29,9 @@ from pages._ui.look.settings import Settings, control
 from pages._ui.look.sidebar import delta_fits
 from pages._ui.look.text import plain, round_step
 from pages._ui.work import cached, waiting
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 POINTS = (50, 100, 200, 400)
 LEVELS = (50, 80, 90, 95, 99)

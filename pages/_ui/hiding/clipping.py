@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from scipy.stats import lognorm, norm
-from streamlit.delta_generator import DeltaGenerator
+from scipy.special import ndtr
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
@@ -21,11 +22,24 @@ from pages._ui.look.plots import PRIVATE, RISK, finish
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
 PEOPLE = 300
 LOWS, HIGHS = tuple(range(-100, 41, 10)), tuple(range(60, 301, 10))
 CLIPS = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100)
 _YES = 0.3
-_WAGES = lognorm(0.6, scale=30.0)
+_WAGE, _LOG_SD = 30.0, 0.6  # median, and standard deviation of the logarithm
+
+
+def _symmetric(x: FloatArray) -> FloatArray:
+    """Return P(y > x) for a normal distribution about 50."""
+    return np.asarray(ndtr((50.0 - x) / 12.0))
+
+
+def _skewed(x: FloatArray) -> FloatArray:
+    """Return P(y > x) for a lognormal distribution."""
+    return np.asarray(ndtr(-np.log(np.maximum(x, np.finfo(float).tiny) / _WAGE) / _LOG_SD))
 
 
 def _yes_or_no(x: FloatArray) -> FloatArray:
@@ -34,8 +48,8 @@ def _yes_or_no(x: FloatArray) -> FloatArray:
 
 
 KINDS: dict[str, tuple[Above, float]] = {  # P(y > x) and mean, in points
-    "symmetric": (norm(50, 12).sf, 50.0),
-    "skewed": (_WAGES.sf, float(_WAGES.mean())),
+    "symmetric": (_symmetric, 50.0),
+    "skewed": (_skewed, _WAGE * math.exp(_LOG_SD**2 / 2)),
     "yes/no": (_yes_or_no, 100 * _YES),
 }
 

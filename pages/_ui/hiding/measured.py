@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.prediction import predict
@@ -27,6 +27,9 @@ from pages._ui.look.plots import HEIGHT, PRIVATE, TRUTH, axis, draw_line, faded,
 from pages._ui.look.text import Metric
 from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 NUMBER = 1  # of the draw
 
@@ -82,10 +85,10 @@ def describe(dataset: Dataset, numbers: Numbers, budget: Budget) -> Measured:
     mixed = staged.models(dataset, budget, usual(budget.dataset))
     weights = after[-1].weights[0].tolist()
     likely = [replace(model, weight=weight) for model, weight in zip(mixed, weights, strict=True) if weight]
-    columns = filtered.bins.index(X)
+    bins = filtered.bins.index(X)
     return Measured(
         settings=budget,
-        strategies=tuple(_upright(stage.B)[:, columns] for stage in stages),
+        strategies=tuple(_upright(stage.B)[:, bins] for stage in stages),
         expected=expected[1:],
         unmeasured=float(expected[0]),
         unbuyable=dataset.y_scale * least_error(likely, X, X),

@@ -250,10 +250,10 @@ def metrics(moved: Moved, data: Dataset) -> list[Metric]:
 
 
 CURVES_ALT = (
-    "The curve without privacy (blue), after one person is moved (dashed purple), and without that person (dotted). "
+    "The curve without privacy (blue), after one person is moved (dashed pink), and without that person (dotted). "
     "95 % of releases lie in the orange band, point by point. Not private."
 )
 _BAND = "Orange: where 95 % of releases lie, point by point."
 _SIZES = "Orange: the privacy noise, one standard deviation. Dashed: how far the curve moves."
 _CLICK = "Click a person to move."
-NOISE_ALT = "How far the curve moves (dashed purple), and the standard deviation of privacy noise (orange)."
+NOISE_ALT = "How far the curve moves (dashed pink), and the standard deviation of privacy noise (orange)."

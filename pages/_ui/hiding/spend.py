@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
@@ -37,6 +37,9 @@ from pages._ui.look.plots import (
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 from pages._ui.work import cached
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 # Lengthscale in years; noise as a share of the prior variance, for the one model of the simulated data
 DATASET, LENGTHSCALE, NOISE = "kung", 25.0, 0.3

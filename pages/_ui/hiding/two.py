@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.arrays import FloatArray
@@ -32,6 +31,9 @@ from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
 from pages._ui.work import cached
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 TEST_POINTS = np.array([[3.0], [7.0]])
 OUTPUTS = np.array([2.5, -2.0])  # values of all people in each group

@@ -24,6 +24,7 @@ from pages._ui.look.plots import (
     NON_PRIVATE,
     PREDICTION_SCALE,
     PRIVATE,
+    REFINED,
     draw_line,
     finish,
     named_lines,
@@ -155,7 +156,7 @@ def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
     lengthscales, convert = choice.grid.lengthscales, choice.scale.convert
     figure, ends = go.Figure(), [min(lengthscales), max(lengthscales)]
     each = convert(choice.errors)
-    figure.add_scatter(x=lengthscales, y=each, name="this lengthscale", mode="lines+markers", line={"color": PRIVATE})
+    figure.add_scatter(x=lengthscales, y=each, name="this lengthscale", mode="lines+markers", line={"color": REFINED})
     levels = [(choice.after, "after the private choice", GUARANTEE, "dash")]
     if unchosen is not None:
         levels.append((unchosen.without, "without privacy", NON_PRIVATE, "solid"))
@@ -163,9 +164,16 @@ def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
             levels.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
     for value, name, colour, dash in levels:
         draw_line(figure, ends, [convert(value)] * 2, name, colour, dash)
-    top = 1.05 * max(float(each.max()), *(float(convert(value)) for value, *_ in levels))
+    drawn = np.log10(
+        [*each, *(convert(value) for value, *_ in levels)]
+    )  # short lengthscales may err a hundred times as much
     figure.update_xaxes(title=f"lengthscale [{choice.unit}]", **ticked(lengthscales[::2]))
-    figure.update_yaxes(title=f"error [{choice.scale.unit}]", range=[0, top])
+    air = 0.05 * float(np.ptp(drawn))
+    figure.update_yaxes(
+        title=f"error [{choice.scale.unit}]",
+        range=[float(drawn.min()) - air, float(drawn.max()) + air],
+        **ticked([step * 10.0**power for power in range(-3, 5) for step in (1, 2, 5)]),
+    )
     return named_lines(finish(figure, 430))
 
 
@@ -190,13 +198,13 @@ def errors_alt(choice: Choice) -> str:
         choice.with_unit(float(error)) for error in (choice.errors[0], choice.errors.min(), choice.errors[-1])
     )
     return (
-        f"Error with each lengthscale{of_unit} (orange): {first} at {at[0]:g}, least, {least}, at {choice.best:g}, and "
+        f"Error with each lengthscale{of_unit} (purple): {first} at {at[0]:g}, least, {least}, at {choice.best:g}, and "
         f"{last} at {at[-1]:g}. After the private choice (green): {choice.with_unit(choice.after)}. Bayes cloaking "
         "needs no choice."
     )
 
 
-ERRORS = "Error with each lengthscale (orange), and after the private choice (dashed)."
+ERRORS = "Error with each lengthscale (purple), and after the private choice (dashed)."
 
 
 def metrics(choice: Choice, unchosen: WithoutChoice, total: float) -> list[Metric]:

@@ -7,19 +7,21 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import pandas as pd
 import segno
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.look import pictures, plots, settings, tables, text
 from pages._ui.look.controls import HERE, Slider, Switch
 from pages._ui.look.text import Metric
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 # If epsilon follows from other settings, the scale of paths changes it
 _MOVED_ABOVE = ("epsilon", "sigma", "attack_sigma")

@@ -9,12 +9,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.figures import export
@@ -27,6 +26,9 @@ from pages._ui.look.controls import HERE, Search
 from pages._ui.look.maps import Layer
 from pages._ui.look.plots import axis
 from pages._ui.work import cached
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _TITLE: ContextVar[str] = ContextVar("title", default="")  # title of the screen's pictures: the headline sentence
 _LATER: ContextVar[list[Callable[[], None]]] = ContextVar("later")  # functions that draw the opened pictures
@@ -311,7 +313,7 @@ def hexagon_map(
     alt = f"Each hexagon of London, coloured by {axis(layer.title.lower(), layer.unit)}. {more}".strip()
     with st.container(key=f"framed_{key}"):  # the legend is next to the map if there is room
         with st.container(key=f"fitted_{key}"):
-            around = cached.value("Drawing the boroughs", maps.boroughs) if boroughs else None
+            around = cached.value("Drawing the boroughs", maps.boroughs, here=True) if boroughs else None
             if around is not None:  # the boroughs of the caption first
                 around = replace(around, names=sorted(around.names, key=lambda row: row["name"] not in (caption or "")))
             telephone = "Mobi" in (st.context.headers.get("User-Agent") or "")
@@ -350,7 +352,7 @@ def moving_map(
         seconds: time for which a frame is shown; longer if a browser wants reduced motion.
         of: the settings that determine the frames.
     """
-    around = cached.value("Drawing the boroughs", maps.boroughs)
+    around = cached.value("Drawing the boroughs", maps.boroughs, here=True)
     first = cells.assign(**{layer.column: frames[0].round(4)})
     with st.container(key=f"moving_{key}"):
         given = cells, layer, frames, around

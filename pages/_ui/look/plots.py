@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,18 +74,22 @@ _COLOUR_BAR: dict[str, Any] = {  # below a map, so that it takes none of its wid
     "yanchor": "top",
 }
 
-TEMPLATE = go.layout.Template(
-    layout={
-        "colorway": COLOURS,
-        "colorscale": {"sequential": PREDICTION_SCALE, "sequentialminus": NOISE_SCALE, "diverging": "PuOr_r"},
-        "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
-        "hovermode": "closest",
-        "hoverlabel": {"namelength": -1},  # names are shown in full
-        "dragmode": False,  # a swipe scrolls the page; the buttons above a chart zoom
-        "barmode": "overlay",
-    },
-    data={"heatmap": [{"colorbar": _COLOUR_BAR}]},
-)
+
+@cache
+def template() -> go.layout.Template:
+    """Return what all figures have in common."""
+    return go.layout.Template(
+        layout={
+            "colorway": COLOURS,
+            "colorscale": {"sequential": PREDICTION_SCALE, "sequentialminus": NOISE_SCALE, "diverging": "PuOr_r"},
+            "legend": {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
+            "hovermode": "closest",
+            "hoverlabel": {"namelength": -1},  # names are shown in full
+            "dragmode": False,  # a swipe scrolls the page; the buttons above a chart zoom
+            "barmode": "overlay",
+        },
+        data={"heatmap": [{"colorbar": _COLOUR_BAR}]},
+    )
 
 
 def axis(name: str, unit: str) -> str:
@@ -248,7 +254,7 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     """
     figure.update_yaxes(title_standoff=_NEAR)
     right = max(_MARGIN["r"], figure.layout.margin.r or 0)  # numbers at the ends of lines have made room
-    return figure.update_layout(template=TEMPLATE, height=height, margin={**_MARGIN, "r": right})
+    return figure.update_layout(template=template(), height=height, margin={**_MARGIN, "r": right})
 
 
 def rows_named_inside(figure: go.Figure) -> go.Figure:
@@ -380,5 +386,6 @@ def named_lines(figure: go.Figure, names: Mapping[str, str] | None = None) -> go
     for each in figure.data:
         name, has_line = (names or {}).get(each.name, each.name), "lines" in (each.mode or "lines")
         if name and has_line and not each.fill and each.showlegend is not False and name not in ends:
-            ends[name] = End((float(each.y[-1]) - low) / (high - low), name, each.line.color)
+            end = math.log10(each.y[-1]) if axis.type == "log" else float(each.y[-1])
+            ends[name] = End((end - low) / (high - low), name, each.line.color)
     return named(figure, ends.values())

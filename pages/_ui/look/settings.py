@@ -11,15 +11,17 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from types import SimpleNamespace
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
 from pages._ui.look.controls import HERE, SIDE, TOP, Control, Menu, as_number
 from pages._ui.session import Slot
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _LONGEST_KEPT = 1200  # characters in a link; a QR code holds 2,900 in all
 PIN = "pin"  # a setting to compare with; see ``pin``
@@ -130,7 +132,7 @@ def ahead(control: Control[T]) -> T:
     """Return the value of a control in the body before it is drawn: some controls of the sidebar depend on it."""
     address = _ADDRESS.get()
     if address is None and (kept := session.control(control.key)) is not None:
-        return control.value(kept) if isinstance(control, Menu) else kept
+        return cast(T, control.value(kept) if isinstance(control, Menu) else kept)
     raw = (st.query_params if address is None else address).get(control.key)
     try:
         return control.default if raw is None else control.read(raw)

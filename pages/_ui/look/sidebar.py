@@ -167,12 +167,12 @@ class ReleaseSettings(Promise):
 
     @property
     def model(self) -> Model:
-        """Settings of stage 1."""
+        """Settings of the cloaking matrix."""
         return Model(self.dataset, self.kernel, float(self.lengthscale), float(self.noise))
 
     @property
     def draw(self) -> Draw:
-        """Settings of stage 3; those that the mechanism lacks have their only value."""
+        """Settings of the released curve; those that the mechanism lacks have their only value."""
         return replace(
             super().draw,
             calibration="analytic" if self.mechanism in ANALYTIC else self.calibration,
@@ -183,7 +183,7 @@ class ReleaseSettings(Promise):
 
     @property
     def design(self) -> Design:
-        """Settings of stage 2."""
+        """Settings of the noise design."""
         focus = self.focus if _is_aimed(self) else "records"
         return Design(mechanism=self.mechanism, objective=self.objective, focus=focus)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dpgp_core.accounting.guarantee import Budget
 from dpgp_core.accounting.ledger import Ledger
@@ -18,6 +18,9 @@ from pages._ui.own import columns, questions
 from pages._ui.own.columns import Draft
 from pages._ui.own.slots import Question
 from pages._ui.own.upload import Table
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 _NAMES = {choice.title: name for name, choice in CHOICES.items()}  # titles of mechanisms
 

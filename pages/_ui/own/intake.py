@@ -250,9 +250,11 @@ def _ignored_lines(digest: str) -> tuple[int | str, ...] | None:
     )
     entries = [entry.strip() for entry in text.split(",") if entry.strip()]
     if not entries and offered:
-        st.info(f"Lines {plain(offered)} may not be rows of the table, but a title, units or notes.")
+        one = offered.isdigit()
+        said = f"Line {offered} may not be a row" if one else f"Lines {plain(offered)} may not be rows"
+        st.info(f"{said} of the table, but a title, units or notes.")
         st.button(
-            f"Leave out {'line' if offered.isdigit() else 'lines'} {plain(offered)}",
+            f"Leave out {'line' if one else 'lines'} {plain(offered)}",
             key="own_say_ignore",
             on_click=session.move,
             args=({_IGNORE: offered},),

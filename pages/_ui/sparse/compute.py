@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import norm
 
 from datasets import exhibit
 from datasets.exhibits import SparseDefaults
@@ -103,6 +102,11 @@ def load(name: str) -> Dataset:
     return (defaults(name).load or exhibit(name).load)()
 
 
+def loaded(name: str) -> Dataset:
+    """Return the result of ``load``, computed once for everybody."""
+    return cached.value("Loading the data", load, name, here=True)
+
+
 @dataclass(frozen=True, eq=False)
 class _About:
     """A result about one of the page's data sets, of which it keeps only the name."""
@@ -112,7 +116,7 @@ class _About:
     @property
     def dataset(self) -> Dataset:
         """Return all records."""
-        return cached.value("Loading the data", load, self.name)
+        return loaded(self.name)
 
 
 def parts(dataset: Dataset) -> list[HeldOutFold]:
@@ -284,7 +288,8 @@ def simulate_bayes(data: Dataset, budget: Budget, seed: int, index: int) -> Simu
     release = budget.mechanism.release(fold.train, fold.X_test, rng, BAYES_DRAWS)
     mixture, y = release.uncertainty.prediction, (fold.truth - data.midpoint) / data.y_scale
     sd = np.sqrt(mixture.variances + mixture.noise_variances[:, None])
-    each = logsumexp(norm.logpdf(y, mixture.means, sd), axis=1, b=mixture.weights[:, :, None])
+    density = -(((y - mixture.means) / sd) ** 2) / 2 - np.log(sd * np.sqrt(2 * np.pi))
+    each = logsumexp(density, axis=1, b=mixture.weights[:, :, None])
     below, (low, high) = mixture.probability_below(y), data.y_bounds
     away = np.select([fold.truth <= low, fold.truth >= high], [0.5 - below, below - 0.5], np.abs(below - 0.5))
     inside = (away.ravel() <= LEVELS[:, None] / 2).mean(axis=1)
@@ -293,7 +298,7 @@ def simulate_bayes(data: Dataset, budget: Budget, seed: int, index: int) -> Simu
 
 def bayes_requests(setting: SparseSetting) -> list[Prefetch]:
     """Return the requests for all folds of ``simulate_bayes``."""
-    data = cached.value("Loading the data", load, setting.dataset)
+    data = loaded(setting.dataset)
     return [Prefetch(simulate_bayes, (setting.budget, setting.seed, index), (data,)) for index in range(FOLDS)]
 
 
@@ -381,7 +386,7 @@ def fits(setting: SparseSetting) -> Fits:
     variants, plain, shown, *folds = cached.values("Fitting with and without privacy", _requests(setting))
     bayes = _judged([[each] for each in folds])
     error = float(_bayes_errors(setting, [setting.epsilon])[0]) if is_compared(setting.dataset) else bayes.rmse
-    data = cached.value("Loading the data", load, setting.dataset)
+    data = loaded(setting.dataset)
     return Fits(
         name=setting.dataset,
         x=_grid(data),
@@ -398,7 +403,7 @@ def fits(setting: SparseSetting) -> Fits:
 
 def _requests(setting: SparseSetting) -> list[Prefetch]:
     """Return the requests for all parts of ``fits``."""
-    data = cached.value("Loading the data", load, setting.dataset)
+    data = loaded(setting.dataset)
     return [
         Prefetch(fit_variants, (setting,), (data,)),
         Prefetch(curve_without_privacy, (setting.dataset,), (data,)),
@@ -408,7 +413,7 @@ def _requests(setting: SparseSetting) -> list[Prefetch]:
 
 def _of_bayes(setting: SparseSetting) -> list[Prefetch]:
     """Return the requests for a release of Bayes cloaking, and for its errors."""
-    data = cached.value("Loading the data", load, setting.dataset)
+    data = loaded(setting.dataset)
     return [Prefetch(release_bayes, (setting.budget, setting.seed), (data,)), *bayes_requests(setting)]
 
 

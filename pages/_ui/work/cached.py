@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import plotly.graph_objects as go
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dpgp_core.table import Dataset
 from pages._ui import environment
@@ -35,7 +34,7 @@ class Prefetch(NamedTuple):
     Attributes:
         function: a pure function at the top level of its module.
         settings: the arguments that determine the result.
-        given: results of earlier stages.
+        given: results from which the function computes this one.
     """
 
     function: Callable[..., Any]
@@ -278,11 +277,11 @@ def dataset(name: str) -> Dataset:
     Raises:
         ValueError: there is no such data set.
     """
-    return value("Loading the data", load_dataset, name)
+    return value("Loading the data", load_dataset, name, here=True)  # elsewhere, each process would load a reader
 
 
 def drawn(make: Callable[..., go.Figure], *parts: Any, of: Hashable = None) -> go.Figure:
-    """Return the figure ``make(*parts)``, made once for everybody, because plotly takes longer for it than stage 3.
+    """Return the figure ``make(*parts)``, made once for everybody, because plotly takes long to make one.
 
     Args:
         make: function that returns a figure.
@@ -315,6 +314,8 @@ def unstoppable(function: Callable[..., T], *args: Any) -> T:
 
 def _visitor() -> str | None:
     """Return whose page this is: the browser's cookie, or the session if there is none."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx  # not at the top: processes that compute need none
+
     context = get_script_run_ctx(suppress_warning=True)  # work in advance belongs to nobody
     if context is None:
         return None

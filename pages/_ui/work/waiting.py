@@ -9,12 +9,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages._ui import session
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 AT_ONCE = 2  # more than one, because pages also wait for files and for numpy
 _TURN_SECONDS = 5e-4

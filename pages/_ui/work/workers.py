@@ -186,7 +186,7 @@ class TaskQueue:
 
 # Loaded once, in the process that workers are forked from: a new worker is then ready at once and shares the memory.
 _PRELOADED = [
-    "streamlit.web.cli",
+    "pages._ui.work.deferred",
     "pages._ui.attack",
     "pages._ui.cloaking.results",
     "pages._ui.cloaking.staged",

@@ -35,7 +35,7 @@ def conditioned(model, X, X_test, stages):
 
 
 def stages_of(statistics):
-    """Stages of a statistic in which every record has a column of its own, in model units."""
+    """Stages of a statistic whose strategy has a column for each record, in model units."""
     found = []
     for stage in statistics.stages:
         m = stage.measurement

@@ -262,7 +262,7 @@ def test_a_shared_location_adds_common_variance():
     linear = linearise(SURE, state, WIDE, 10.0, residual_variance_of(0.2))
     K = CELLS.averages(CELLS.averages(MODEL.kernel(CELLS.nodes, CELLS.nodes)).T)
     within = 0.5 - K.diagonal()
-    np.testing.assert_allclose(linear.own * 100**2, [4 * COUNTS**2 * within], rtol=0.02)
+    np.testing.assert_allclose(linear.independent * 100**2, [4 * COUNTS**2 * within], rtol=0.02)
 
 
 def test_the_evidence_averages_over_shares_of_one_location():

@@ -71,10 +71,10 @@ def stages(model, numbers=(3, 2), step=4.0):
 def by_hand(model, seen):
     """Of every break, and of none: log weight and the posterior of (state, b), all stages conditioned on at once.
 
-    Sums are linear in state and break, x = T (a, eta, bias) + unit phi b, whatever each stage was linearised about.
+    Sums are linear in state and break, q = T (a, eta, bias) + slope phi b, whatever each stage was linearised about.
     """
     H = np.vstack([B @ linear.T[0] for B, linear, _ in seen])
-    D = np.vstack([(B * linear.unit[0]) @ OF_CELLS.over_bins for B, linear, _ in seen])
+    D = np.vstack([(B * linear.slope[0]) @ OF_CELLS.over_bins for B, linear, _ in seen])
     z = np.concatenate([z for *_, z in seen])
     [prior] = prior_state(model, COUNTS).prior
     cases = [(np.log1p(-SHARE), None, 0.0)]
@@ -279,7 +279,7 @@ def test_plans_account_for_change_points():
     for each in (filtered, without):
         prior = each.prior()
         linear = each.linearised(prior, query)
-        more.append((moments_of(each, prior, linear), linear.unit))
+        more.append((moments_of(each, prior, linear), linear.slope))
     (own, unit), (plain, _) = more
     for index in range(len(models)):
         square = np.full(J, 3 * SHARE / J * np.mean(filtered.models.change_point_variances[index]))

@@ -178,7 +178,7 @@ def test_moments_are_those_of_the_state(even):
         T, phi = linear.T[row], np.zeros((8, C.shape[1]))
         phi[:, :k] = even.models.bin_features[state.label[row]]
         of_sums = (
-            linear.unit[row][:, None] * even.models.change_points.over_bins
+            linear.slope[row][:, None] * even.models.change_points.over_bins
             - T @ state.rows[row].T @ state.change_points.G[row]
         )
         of_curve = even.models.change_points.over_bins - phi @ state.rows[row].T @ state.change_points.G[row]

@@ -98,7 +98,7 @@ def test_cells_and_records_give_the_same_curve():
     prior, ends = prior_state(models, counts), np.full(grid.size, WIDE)
     query = StageMeasurement(NOTHING, -ends, ends, s, g=np.zeros(len(grid.nodes)))
     linear = linearise(counts, prior, query, WIDE, residual_variance_of(noise_variance))
-    assert (linear.own < 1e-9).all()
+    assert (linear.independent < 1e-9).all()
     B, z = np.linalg.qr(rng.standard_normal((12, 12)))[0], rng.standard_normal(12)
     state = updated_state(prior, linear, B, s, z)
     columns = B[:, grid.index(X)] / (2 * WIDE)

@@ -222,7 +222,7 @@ def test_one_row_each_equals_unnamed_rows(make_dataset):
     )
     assert people.counts.noise_sd == pytest.approx(rows.counts.noise_sd, rel=1e-6)
     np.testing.assert_allclose(people.z, rows.z, atol=1e-5)
-    assert [stage.noise_multiplier for stage in people.stages] == [stage.noise_multiplier for stage in rows.stages]
+    assert [stage.s for stage in people.stages] == [stage.s for stage in rows.stages]
 
 
 def test_how_many_rows_somebody_has_moves_no_plan(make_dataset):
