@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpgp_core.release import bundle, plan_release, publish, read_table
+from dpgp_core.release.publishing import known_part
 from pages._ui.cloaking import staged
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
@@ -191,21 +192,20 @@ def test_the_axis_fits_what_is_drawn(found):
 
 
 @pytest.mark.full
-def test_uninformative_parts_of_maps_are_hatched():
+def test_maps_fade_where_little_is_known():
     found, read, X = of_people_in_a_corner()
     figure = figures.picture(found.statistics, read, WHOLE)
-    z = np.asarray(figure.data[0].z, float).T.ravel()
-    empty = np.isnan(z)
-    assert (empty == figures.uninformative(read, WHOLE)).all()
+    cells, faded = (np.asarray(each.z, float).T.ravel() for each in figure.data)
     distance = np.abs(read.X_test[:, None] - X[None]).max(axis=2).min(axis=1)
-    assert not empty[distance < 0.05].any()
-    assert empty[distance > 0.5].all()
-    [hatch] = figure.layout.shapes
-    assert hatch.path.count("M") == empty.sum()
+    assert np.isfinite(cells).all()
+    assert faded[distance < 0.05].max() < faded[distance > 0.5].min()
+    low, high = read.interval(0.95, "function")
+    np.testing.assert_allclose(faded, 1 - known_part(high - low, float(np.ptp(read.bounds))))
     above = figures.picture(found.statistics, read, dataclasses.replace(WHOLE, threshold=0.5))
-    assert np.isfinite(np.asarray(above.data[0].z, float)).all()  # a probability says how sure it is
-    assert "Hatched" in explore_view.description(controls.Chosen(found, read, WHOLE, None, Refit("EQ", 50), 1))
+    assert len(above.data) == 1  # a probability says how sure it is
+    assert "Colours fade" in explore_view.description(controls.Chosen(found, read, WHOLE, None, Refit("EQ", 50), 1))
     assert re.fullmatch(r"[\d.]+ at [\d.]+ and [\d.]+, [\d.]+ at [\d.]+ and [\d.]+\.", tables_of_pages.in_words(figure))
+    assert list(tables_of_pages.of_figure(figure)) == ["east [m]", "north [m]", "wage [GBP]"]
 
 
 def with_promise(files, **changes):

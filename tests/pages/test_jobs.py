@@ -89,7 +89,7 @@ def test_figures_need_results_with_settings(cold):
 
 
 def test_the_least_recently_used_is_dropped():
-    jobs, row = Jobs(room=25_000), np.zeros(1000)  # 8,000 bytes each
+    jobs, row = Jobs(room=25_000), np.ones(1000)  # 8,000 bytes each
     for factor in (1.0, 2.0, 3.0):
         jobs.get(scaled, factor, given=(row,))
     jobs.get(scaled, 1.0, given=(row,))
@@ -116,6 +116,16 @@ def test_shared_arrays_count_once():
     jobs.give_back(-1.0)  # all of them
     assert jobs.size == 0
     assert (results[0][0] == 1).all()
+
+
+def test_arrays_that_return_from_a_process_are_shared(workers):
+    """A plan came back with a copy of the matrix that it was given."""
+    jobs = Jobs(room=10**6, workers=workers)
+    row = jobs.get(scaled, 1.0, given=(np.ones(1000),)).value
+    for factor in (2.0, 3.0):
+        whole, *_ = jobs.get(beside, factor, given=(row,)).value
+        assert np.shares_memory(row, whole)
+    assert jobs.size < 2 * 8000
 
 
 def test_unused_results_are_returned(monkeypatch):

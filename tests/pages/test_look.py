@@ -67,7 +67,7 @@ def test_tables_have_a_row_per_place():
     figure.add_scatter(x=[1.0, 2.0, 3.0], y=[4, 5, 6], name="another")
     figure.add_scatter(x=[2.0], y=[2.0], mode="markers")  # marks a place of the line
     figure.add_scatter(x=[1.0], y=[7.0], name="played later", opacity=0)
-    figure.add_scatter(x=[1.5], y=[0.0], name="inducing inputs", mode="markers", meta=tables.POSITIONS)
+    figure.add_scatter(x=[1.5], y=[0.0], name="inducing inputs", mode="markers", meta=tables.NO_VALUES)
     found = read(figure)
     assert found["x"].tolist() == [1, 2, 3, 2, 2]
     assert list(found) == ["x", "line", "coarse 1", "coarse 2", "another", "people (not private)"]

@@ -7,19 +7,19 @@ import html
 import numpy as np
 import plotly.graph_objects as go
 
-from dpgp_core.arrays import BoolArray, FloatArray
+from dpgp_core.arrays import FloatArray
 from dpgp_core.bayes.refit import Difference
 from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.figures.ticks import dates_of
 from dpgp_core.measurement.statistics import Released
 from dpgp_core.release import CENTILES
+from dpgp_core.release.publishing import known_part
 from pages._ui.explore.controls import View
 from pages._ui.explore.posterior import SHARES, Filtered, shares_of
 from pages._ui.look.plots import (
     GUARANTEE,
     HEIGHT,
     OTHER,
-    PREDICTION_SCALE,
     PRIVATE,
     TRUTH,
     axis,
@@ -28,13 +28,14 @@ from pages._ui.look.plots import (
     draw_line,
     finish,
     fit_axis,
+    grid_map,
     mark_dates,
     named_lines,
     unit_of_length,
 )
 from pages._ui.look.text import number, plain
 
-LEVEL = 0.95  # confidence level of the range that decides whether a value on a map is coloured or hatched
+LEVEL = 0.95  # confidence level of the range by which the colours of a map fade
 RANGE_OF = {"function": "range for the curve", "outputs": "range for one more person"}
 _WRITTEN = 0.5  # smallest percentage at which a bar has its number
 AVERAGE, ONE = "released curve", "with the chosen model"
@@ -157,29 +158,14 @@ def _curves(figure: go.Figure, x: np.ndarray, read: Filtered, view: View) -> lis
     return [low, high, read.released, read.curve]
 
 
-def uninformative(read: Filtered, view: View) -> BoolArray:
-    """Return where a value of a map is too uncertain to be useful (P,). Probabilities express their own uncertainty.
-
-    There the curve's range is wider than a quarter of the public range, and than all differences on the map.
-    """
-    if view.threshold is not None:
-        return np.zeros(len(read.X_test), dtype=bool)
-    low, high = read.interval(LEVEL, "function")
-    return np.asarray(high - low > max(np.ptp(read.bounds) / 4, np.ptp(read.released)))
-
-
 def _map(statistics: Released, read: Filtered, view: View) -> go.Figure:
-    """Draw a map in colours where the value is informative; the rest is grey and hatched."""
-    figure, columns = go.Figure(), list(numbers_of(statistics)[:2])
+    """Draw a map whose colours fade where little is known. Probabilities express their own uncertainty."""
     values, title = values_of(statistics, read, view)
-    x, y = (np.unique(read.X_test[:, column]) for column in columns)
-    bar = {"title": {"text": title, "side": "right"}}
-    hidden = uninformative(read, view)
-    z = np.where(hidden, np.nan, values).reshape(len(x), len(y)).T
-    figure.add_heatmap(x=x, y=y, z=z, colorscale=PREDICTION_SCALE, colorbar=bar, hoverongaps=False)
-    if hidden.any():
-        line = {"color": TRUTH, "width": 1}
-        figure.add_shape(type="path", path=_hatch(read.X_test[hidden][:, columns], x[1] - x[0], y[1] - y[0]), line=line)
+    x, y = (np.unique(read.X_test[:, column]) for column in numbers_of(statistics)[:2])
+    low, high = read.interval(LEVEL, "function")
+    known = known_part(high - low, float(np.ptp(read.bounds)))
+    z, shares = (each.reshape(len(x), len(y)).T for each in (values, known))
+    figure = grid_map(x, y, z, title, shares if view.threshold is None else None)
     across, up = statistics.numbers[:2]
     figure.update_xaxes(title=_title(across.name, across.unit))
     figure.update_yaxes(title=_title(up.name, up.unit))
@@ -191,12 +177,6 @@ def _dated(figure: go.Figure, statistics: Released) -> go.Figure:
     for along, column in zip("xy", statistics.numbers, strict=False):
         mark_dates(figure, html.escape(column.name), dates_of(column.unit), column.box, along)
     return figure
-
-
-def _hatch(cells: FloatArray, width: float, height: float) -> str:
-    """Return a diagonal line for each cell around a point (k, 2), as one path."""
-    ends = zip(cells - np.array([width, height]) / 2, cells + np.array([width, height]) / 2, strict=True)
-    return " ".join(f"M {a:.6g},{b:.6g} L {c:.6g},{d:.6g}" for (a, b), (c, d) in ends)
 
 
 def _title(name: str, unit: str) -> str:

@@ -43,10 +43,6 @@ _DIFFERENCE = (
     "probability, privacy noise included. Uncertainty that both groups share cancels."
 )
 _NO_CENTILES = "This release does not say how much people differ, so the curve is shown."
-_HATCHED = (
-    "Hatched: not known there. The 95 % range is wider than a quarter of the public range, and than all differences on "
-    "the map."
-)
 FILE_NOTE = (
     "As the file states. This page cannot check that the noise was drawn as promised, and that nothing else "
     "about the same people was released."
@@ -99,7 +95,7 @@ def caption(chosen: Chosen) -> str:
     elif view.centiles:
         seen = _CENTILES.partition(". ")[0] + "." if chosen.read.knows_people else _NO_CENTILES
     elif len(chosen.statistics.numbers) > 1:
-        seen = "Hatched: too uncertain to show." if figures.uninformative(chosen.read, view).any() else ""
+        seen = "Colours fade where little is known."
     else:
         subject = {"function": "The curve", "outputs": "One more person"}[view.of]
         seen = f"{subject} lies in the band with {100 * view.level:g} % probability, if one of the models is right."
@@ -111,9 +107,8 @@ def description(chosen: Chosen) -> str:
     view = chosen.view
     if view.pair is not None:
         return _DIFFERENCE.format(level=100 * view.level)
-    if len(chosen.statistics.numbers) == 1:
-        return f"{_CENTILES}{misfit(chosen)}" if view.centiles and chosen.read.knows_people else caption(chosen)
-    return f"{caption(chosen)} {_HATCHED}" if figures.uninformative(chosen.read, view).any() else caption(chosen)
+    has_lines = len(chosen.statistics.numbers) == 1 and view.centiles and chosen.read.knows_people
+    return f"{_CENTILES}{misfit(chosen)}" if has_lines else caption(chosen)
 
 
 def _with_unit(level: float, chosen: Chosen) -> str:

@@ -16,6 +16,7 @@ from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import Dates
 from dpgp_core.figures.ticks import dates_of, marks
 from dpgp_core.table import Dataset
+from pages._ui.look.tables import NO_VALUES
 
 TRUTH = "#7f7f7f"  # true data, truth: hollow markers, dotted
 NON_PRIVATE = "#0072B2"  # non-private model and its uncertainty: solid, band at 18 %
@@ -50,6 +51,8 @@ def faded(colour: str, opacity: float) -> str:
 
 
 HEIGHT = 470
+_WELL_KNOWN = 0.5  # smallest share of a value that is well known; colours span these values
+_FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over uncertain values, on any background
 _MEDIAN = 50
 _AIR = 0.04  # share of the drawn range that is left free above and below it
 _MARGIN = {"l": 60, "r": 20, "t": 40, "b": 50}
@@ -138,6 +141,28 @@ def draw_line(
     """Draw a curve through points (P,); ``width`` in px, ``more`` are arguments of plotly."""
     look = {"color": colour, "dash": dash, "width": width}
     figure.add_scatter(x=x, y=y, name=name, mode="lines", line=look, **more)
+
+
+def grid_map(x: FloatArray, y: FloatArray, z: FloatArray, title: str, shares: FloatArray | None = None) -> go.Figure:
+    """Draw values on a grid as colours.
+
+    Args:
+        x: first input (S,).
+        y: second input (T,).
+        z: the values (T, S).
+        title: title of the colour bar.
+        shares: how much is known of each value (T, S), from 0 to 1: the others fade, and colours span those above
+            ``_WELL_KNOWN``. None if all values are equally known.
+    """
+    bar = {"title": {"text": title, "side": "right"}}
+    figure = go.Figure(go.Heatmap(x=x, y=y, z=z, colorscale=PREDICTION_SCALE, colorbar=bar, hoverongaps=False))
+    if shares is not None:
+        well = z[(shares >= _WELL_KNOWN) & np.isfinite(z)]
+        if len(well) and well.min() < well.max():
+            figure.update_traces(zmin=float(well.min()), zmax=float(well.max()))
+        look: Any = {"colorscale": _FADE, "showscale": False, "hoverinfo": "skip", "meta": NO_VALUES}
+        figure.add_heatmap(x=x, y=y, z=1 - shares, zmin=0, zmax=1, **look)
+    return figure
 
 
 def fit_axis(figure: go.Figure, drawn: Sequence[FloatArray], bounds: tuple[float, float]) -> None:

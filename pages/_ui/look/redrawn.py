@@ -307,17 +307,12 @@ def _sampled(scale: Any, shares: FloatArray) -> FloatArray:
 
 
 def _shape(ax: Axes, shape: Any, x: _Scale, y: _Scale) -> None:
-    """Draw a line, a rectangle, or the straight lines of a path."""
+    """Draw a line or a rectangle."""
     from matplotlib.collections import LineCollection
 
     colour, width = rgba(shape.line.color or _AXIS), _SCALE * (shape.line.width or 2)
     look: dict[str, Any] = {"colors": [colour], "linewidths": width, "linestyles": [_dash(shape.line.dash)]}
     look["zorder"] = 1.5 if shape.layer == "below" else 2.5
-    if shape.type == "path":
-        values = [tuple(map(float, each)) for each in re.findall(r"(-?[\d.e+-]+),(-?[\d.e+-]+)", shape.path)]
-        lines = [list(pair) for pair in zip(values[::2], values[1::2], strict=False)]
-        ax.add_collection(LineCollection(lines, **look), autolim=False)
-        return
     (x0, x_share), (x1, _) = x.place(shape, shape.x0), x.place(shape, shape.x1)
     (y0, y_share), (y1, _) = y.place(shape, shape.y0), y.place(shape, shape.y1)
     ring = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)] if shape.type == "rect" else [(x0, y0), (x1, y1)]

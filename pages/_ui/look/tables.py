@@ -20,7 +20,7 @@ from pages._ui.look.text import number
 DIGITS = 3  # on screen
 _DIGITS = 6
 _DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
-POSITIONS = "positions"  # marks a trace (in its ``meta``) that marks positions along an axis and has no values
+NO_VALUES = "no values"  # marks a trace (in its ``meta``) without values of its own: marks along an axis, fading
 NOT_PRIVATE = "not private"  # marks a trace with true data (in its ``meta``), and the name of its column
 
 
@@ -31,7 +31,7 @@ def of_figure(
     for each tile.
 
     Points that are not on the lines have rows of their own. In figures with named rows, each point has a row. Lines
-    that repeat others (boundaries in a heat map), invisible ones and ``POSITIONS`` are left out. True data are marked.
+    that repeat others (boundaries in a heat map), invisible ones and ``NO_VALUES`` are left out. True data are marked.
 
     Args:
         figures: figures with the same points; those of the first come first.
@@ -49,11 +49,11 @@ def of_figure(
 def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
     """Yield the columns of each trace, points after lines; traces at the same points may be joined."""
     x_title, y_title = (plain(axis.title.text or "") for axis in (figure.layout.xaxis, figure.layout.yaxis))
-    maps = [trace for trace in figure.data if trace.type == "heatmap"]
+    traces = [trace for trace in figure.data if trace.opacity != 0 and trace.meta != NO_VALUES]
+    maps = [trace for trace in traces if trace.type == "heatmap"]
     if maps:
         yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
         return
-    traces = [trace for trace in figure.data if trace.opacity != 0 and trace.meta != POSITIONS]
     traces = [trace for trace in traces if trace.name] or traces  # traces without a name mark a place on another one
     called = [(plain(trace.name or ""), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
     for at, (name, marked) in enumerate(called):
@@ -197,7 +197,7 @@ def in_words(figure: go.Figure) -> str:
             return number(float(x), 3)
         return f"about {axis.ticktext[int(np.abs(np.array(axis.tickvals, float) - x).argmin())]}"
 
-    said = [words for trace in figure.data if (words := _trace_in_words(trace, place))]
+    said = [words for trace in figure.data if trace.meta != NO_VALUES and (words := _trace_in_words(trace, place))]
     return f"{'; '.join(said)}." if said else ""
 
 

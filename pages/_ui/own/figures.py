@@ -22,12 +22,12 @@ from dpgp_core.release.picture import Group, groups_of
 from dpgp_core.release.publishing import about, bounds_bought, is_off_scale, known_share, useful, within_tolerance
 from pages._ui.look.plots import (
     HEIGHT,
-    PREDICTION_SCALE,
     axis,
     band,
     centile_lines,
     draw_line,
     finish,
+    grid_map,
     mark_dates,
 )
 from pages._ui.look.tables import decimals_within
@@ -114,8 +114,6 @@ def _dash(at: int) -> str:
 
 
 _HUGE = math.log(1e6)
-_WELL_KNOWN = 0.5  # smallest share of a value that is well known; colours span these values
-_FADE = [[0, "rgba(128,128,128,0)"], [1, "rgba(128,128,128,0.85)"]]  # grey over uncertain values, on any background
 _ABOUT_GROUPS = " One curve for each group; what the groups share was learnt from all of them."
 _ABOUT_FADING = " Colours fade where little is known, as where few people are."
 _ABOUT_FIRST = " The map is of the first group; the table and the file have all groups."
@@ -231,20 +229,11 @@ def inference_sentence(inference: Inference | None) -> str:
     )
 
 
-def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray | None = None) -> go.Figure:
-    """Draw values (P,) as colours, over the range of the well-known ones; others fade by ``shares``."""
+def _map(spec: ReleaseSpec, values: FloatArray, shares: FloatArray) -> go.Figure:
+    """Draw values (P,) as colours, which fade by ``shares``."""
     first, second = (np.linspace(*box, count) for box, count in zip(spec.x_box[:2], spec.grid[:2], strict=True))
-    z = _slice(spec, in_per_cent(spec, values))
-    bar = {"title": {"text": y_title(spec), "side": "right"}}
-    figure = go.Figure(go.Heatmap(x=first, y=second, z=z, colorscale=PREDICTION_SCALE, colorbar=bar))
-    if shares is not None:
-        share = _slice(spec, shares)
-        well = z[(share >= _WELL_KNOWN) & np.isfinite(z)]
-        if len(well) and well.min() < well.max():
-            figure.update_traces(zmin=float(well.min()), zmax=float(well.max()))
-        figure.add_heatmap(
-            x=first, y=second, z=1 - share, zmin=0, zmax=1, colorscale=_FADE, showscale=False, hoverinfo="skip"
-        )
+    z, share = (_slice(spec, each) for each in (in_per_cent(spec, values), shares))
+    figure = grid_map(first, second, z, y_title(spec), share)
     if spec.degrees is not None:  # a kilometre has the same length in both directions
         east, north = spec.degrees.kilometres
         figure.update_yaxes(scaleanchor="x", scaleratio=north / east, constrain="domain")

@@ -37,7 +37,7 @@ from pages._ui.look.plots import (
 )
 from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, delta_fits
-from pages._ui.look.tables import NOT_PRIVATE, POSITIONS
+from pages._ui.look.tables import NO_VALUES, NOT_PRIVATE
 from pages._ui.look.text import Metric
 from pages._ui.sparse.compute import (
     BAYES_DRAWS,
@@ -132,7 +132,7 @@ def fit(fits: Fits) -> go.Figure:
         y=np.full_like(fits.inducing, data.y_bounds[0] - 0.3 * data.output_range),
         mode="markers",
         name="inducing inputs",
-        meta=POSITIONS,
+        meta=NO_VALUES,
         marker={"symbol": "triangle-up", "size": 9, "color": TRUTH},
     )
     return named_lines(on_axes(figure, data, fits.x), _SHORT)

@@ -179,14 +179,13 @@ class _Kept:
     """A result in the cache.
 
     Attributes:
-        arrays: frames of its arrays by identity, which other results may share. They are kept here so that no other
-            frame gets the same identity.
+        arrays: frames of its arrays, which other results may share.
         rest: bytes of everything else.
         last_used: time of the last use by a visitor, in seconds.
     """
 
     value: Any
-    arrays: dict[int, bytes]
+    arrays: frozenset[bytes]
     rest: int
     last_used: float
 
@@ -222,7 +221,8 @@ class Jobs:
     owner: Callable[[], Hashable | None] = lambda: None
     shipped: Callable[[Callable[..., Any], tuple[Hashable, ...]], Any | None] = lambda function, settings: None
     _kept: OrderedDict[Hashable, _Kept] = field(default_factory=OrderedDict, init=False)
-    _uses: Counter[int] = field(default_factory=Counter, init=False)  # of arrays, by results that are kept
+    _uses: Counter[bytes] = field(default_factory=Counter, init=False)  # of frames, by results that are kept
+    _frames: dict[bytes, bytes] = field(default_factory=dict, init=False)  # each that is kept, by its content
     _size: int = field(default=0, init=False)
     _tasks: Tasks = field(default_factory=Tasks, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -310,14 +310,17 @@ class Jobs:
         return self._tasks.done(workers, work, waiting)
 
     def _keep(self, key: Hashable, frames: Frames, always: bool) -> Any:
-        value, rest, arrays = unpack(frames), len(frames[0]), {id(frame): frame for frame in frames[1:]}
+        # A process returns what it was given as a copy: for example each plan for a matrix contains this matrix
+        same = [self._frames.get(frame, frame) for frame in frames[1:]]
+        value, rest, arrays = unpack([frames[0], *same]), len(frames[0]), frozenset(same)
         with self._lock:
             if key in self._kept:
                 return self._kept[key].value
-            if rest + sum(map(len, arrays.values())) <= self.room:
+            if rest + sum(map(len, arrays)) <= self.room:
                 self._kept[key] = _Kept(value, arrays, rest, math.inf if always else time.monotonic())
-                self._size += rest + sum(len(frame) for number, frame in arrays.items() if not self._uses[number])
-                self._uses.update(arrays.keys())
+                self._size += rest + sum(len(frame) for frame in arrays if not self._uses[frame])
+                self._uses.update(arrays)
+                self._frames |= {frame: frame for frame in arrays if frame not in self._frames}
                 while self._size > self.room:
                     self._forget(next(iter(self._kept)))  # the least recently used
         return value
@@ -325,11 +328,11 @@ class Jobs:
     def _forget(self, key: Hashable) -> None:
         kept = self._kept.pop(key)
         self._size -= kept.rest
-        self._uses.subtract(kept.arrays.keys())
-        for number, frame in kept.arrays.items():
-            if not self._uses[number]:
+        self._uses.subtract(kept.arrays)
+        for frame in kept.arrays:
+            if not self._uses[frame]:
                 self._size -= len(frame)
-                del self._uses[number]
+                del self._uses[frame], self._frames[frame]
 
 
 def key_of(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:
