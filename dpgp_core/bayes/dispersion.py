@@ -24,7 +24,7 @@ from ..arrays import FloatArray
 from ..strategies.strategy import Strategy
 from .filter import Filter, Posterior
 from .mixture import Mixture, OutcomeDistribution, skewness_of
-from .prediction import predict, unseen_outliers
+from .prediction import predict, unseen_outliers, variance_of_outliers
 from .queries import NOTHING, Distances, Measured, StageMeasurement
 from .strategy import plan_stage
 from .tuning import TUNING
@@ -130,14 +130,20 @@ def predict_release(filtered: Filter, posterior: Posterior, measured: Measured, 
     The filter has the counts and locations of the release, and the posterior is that given all stages.
     """
     prediction = predict(filtered, posterior, X_test)
-    prediction = replace(prediction, unseen=unseen_outliers(filtered, posterior, measured.stages))
+    of_curve, skew = prediction.variance[0], None
+    added = variance_of_outliers(filtered, posterior, measured.stages, prediction, X_test)[None]
+    prediction = replace(
+        prediction,
+        variances=prediction.variances + added[:, None],
+        of_outliers=added,
+        unseen=unseen_outliers(filtered, posterior, measured.stages),
+    )
     h, distances = filtered.half_range, measured.distances
     if filtered.is_binary:
         variance = h**2 - np.clip(prediction.mean, -h, h) ** 2
         return replace(prediction, outcomes=OutcomeDistribution(np.maximum(variance, _LEAST * h**2)))
     if distances is None:
         return prediction
-    of_curve, skew = prediction.variance[0], None
     variance = dispersion_given(filtered, distances, X_test).about_curve(of_curve)
     if distances.above is not None:
         s, z = distances.above

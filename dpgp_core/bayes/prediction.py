@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from .clipping import ends_of
 from .filter import Filter, Posterior
 from .mixture import Mixture
 from .queries import StageMeasurement
-from .residuals import has_outliers
+from .residuals import expected, farthest_outliers, has_outliers, may_have_outliers, mean_excess
+from .tuning import TUNING
 from .update import updated_state
 
 _SEEN = 1.96  # number of standard deviations of the noise above which outliers are noticed
@@ -113,3 +115,47 @@ def unseen_outliers(filtered: Filter, posterior: Posterior, stages: Sequence[Sta
     if not clipped or has_outliers(posterior.log_densities):
         return 0.0
     return min(_SEEN / math.sqrt(information), 1.0) if information else 1.0
+
+
+def variance_of_outliers(
+    filtered: Filter, posterior: Posterior, stages: Sequence[StageMeasurement], prediction: Mixture, X_test: FloatArray
+) -> FloatArray:
+    """Return the variance to add to that of f at X_test (P,), because outliers may differ from what the curve assumes.
+
+    It is 0 unless the squares make outliers likely. Otherwise all stages are read a second time, in a way that is safe
+    rather than most probable ("Second reading" in docs/bayes_cloaking.md). Where this has the mean m' and the variance
+    v', and the prediction the mean m and the variance v, the added variance is v' + (m' - m)^2 - v if that is positive.
+
+    Args:
+        filtered: the filter, with counts and locations.
+        posterior: posterior given all stages.
+        stages: the stages.
+        prediction: the prediction that intervals are about (``predict``).
+        X_test: test inputs (P, D).
+    """
+    if filtered.is_binary or not may_have_outliers(posterior.log_densities):
+        return np.zeros(len(X_test))
+    h, prior = filtered.half_range, farthest_outliers(posterior.log_densities)
+    residuals = expected(prior, h)
+    excess = mean_excess(residuals, h)
+    if excess < TUNING.outlier_excess * math.sqrt(residuals.core):
+        return np.zeros(len(X_test))
+    kept, unclipped = list[StageMeasurement](), list[float]()
+    for stage in stages:
+        middle = filtered.bins.averages(stage.g)
+        half_width = ends_of(stage.low + middle, stage.high + middle, middle, h).half_width
+        # in narrower intervals residuals are all clipped, and show where most people are rather than the mean
+        if np.median(half_width) >= TUNING.outlier_width * excess:
+            kept.append(stage)
+        if np.isinf(half_width).all():
+            unclipped.append(stage.s**-2)
+    # Intervals that clip nothing need not be centred on the curve. An error of a count then moves their sums in the
+    # same direction in every stage, and the filter treats it as independent.
+    times = sum(unclipped) ** 2 / sum(each**2 for each in unclipped) if unclipped else 1.0
+    again = replace(filtered, counts=filtered.counts._replace(covariance=times * filtered.counts.covariance))
+    second = again.prior(prior)
+    for stage in kept:
+        second = again.after(second, stage)
+    safe = predict(again, second, X_test)
+    added = safe.variance[0] + (safe.mean[0] - prediction.mean[0]) ** 2 - prediction.variance[0]
+    return np.asarray(np.maximum(added, 0.0))

@@ -60,6 +60,7 @@ class CurvePosterior(NamedTuple):
             weights=self.curve.weights[0],
             fit=self.curve.fit,
             change_points=of_change_points,
+            of_outliers=np.broadcast_to(self.curve.of_outliers, self.curve.means[:, 0].shape)[0],
         )
 
 
@@ -308,16 +309,17 @@ def contrast(joint: JointPosterior) -> Mixture:
 
     Under each model the difference is normal. Its variance at a pair of points a, b is
     k(a, a) + k(b, b) - 2 k(a, b) - |Q_a - Q_b|^2, where Q_a and Q_b are columns of Q, so that uncertainty that both
-    curves have in common cancels. Curves of groups have no change points.
+    curves have in common cancels. Curves of groups have no change points. Outliers may be different in each group.
     """
     P = len(joint.X_test) // 2
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []
+    of_outliers = np.broadcast_to(joint.of_outliers, 2 * P)
     for model, Q in zip(joint.models, joint.cross_covariances, strict=True):
         prior = model.kernel.diagonal(a) + model.kernel.diagonal(b)
         covariance = [float(model.kernel(a[i : i + 1], b[i : i + 1])[0, 0]) for i in range(P)]
         Q_difference = Q[:, :P] - Q[:, P:]
         variance = prior - 2 * np.array(covariance) - np.einsum("ij,ij->j", Q_difference, Q_difference)
-        variances.append(np.maximum(variance, 1e-14 * prior))
+        variances.append(np.maximum(variance, 1e-14 * prior) + of_outliers[:P] + of_outliers[P:])
     return Mixture(
         means=(joint.means[:, :P] - joint.means[:, P:])[None],
         variances=np.array([variances]),

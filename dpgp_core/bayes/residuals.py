@@ -110,8 +110,45 @@ def has_outliers(log_densities: FloatArray) -> bool:
 
     They do if the log Bayes factor of outliers against no outliers exceeds ``TUNING.outlier_gain``.
     """
+    return _log_bayes_factor(log_densities) > TUNING.outlier_gain
+
+
+def may_have_outliers(log_densities: FloatArray) -> bool:
+    """Whether outliers are likely enough that intervals must allow for them, given the log densities of the cases (S,).
+
+    ``TUNING.outlier_caution`` is smaller than the log Bayes factor above which the published curve assumes outliers.
+    """
+    return _log_bayes_factor(log_densities) > TUNING.outlier_caution
+
+
+def farthest_outliers(log_densities: FloatArray) -> FloatArray:
+    """Return the log densities of the cases (S,) if there are outliers, as far away as the squares allow.
+
+    Squares whose thresholds A are below a distance cannot distinguish it from larger ones, but p d, by which outliers
+    change the mean, grows with it. So each share p has the largest distance d at which its log density is within
+    ``TUNING.outlier_support`` of the largest for this share. Densities of smaller distances are added to those there.
+    """
+    kept = np.full_like(log_densities, -np.inf)
+    log_of = np.array([np.logaddexp.reduce(log_densities[CASES.outliers == k]) for k in range(len(OUTLIERS))])
+    for share in TUNING.outlier_shares:
+        rows = np.flatnonzero(OUTLIERS[:, 0] == share)
+        farthest = rows[log_of[rows] >= log_of[rows].max() - TUNING.outlier_support].max()
+        target = {core: i for i, core in enumerate(CASES.core) if CASES.outliers[i] == farthest}
+        for i in np.flatnonzero(np.isin(CASES.outliers, rows[rows <= farthest])):
+            at = target[CASES.core[i]]
+            kept[at] = np.logaddexp(kept[at], log_densities[i])
+    return kept
+
+
+def mean_excess(residuals: ResidualVariance, half_range: float) -> float:
+    """Return E p d over the outliers, in model units: what outliers on one side change the mean by."""
+    return half_range * float(residuals.outliers @ OUTLIERS.prod(axis=1))
+
+
+def _log_bayes_factor(log_densities: FloatArray) -> float:
+    """Return the log Bayes factor of outliers, given the log densities of the cases (S,)."""
     none, outliers = (np.logaddexp.reduce(part) for part in np.split(log_densities, [_POINTS]))
-    return bool(outliers - none > TUNING.outlier_gain)
+    return float(outliers - none)
 
 
 def probabilities(log_densities: FloatArray) -> FloatArray:
