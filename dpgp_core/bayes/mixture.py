@@ -86,7 +86,7 @@ class Mixture:
         outcomes: distribution of outcomes about the curve, which replaces ``noise_variances`` if it is known.
         fit: result of the test of fit for each draw, which may widen intervals; () if there was no test.
         unseen: largest share of the records that may be outliers hidden by the noise (``prediction.unseen_outliers``).
-        of_outliers: part of each model's variance that allows for outliers (D, P), see
+        of_outliers: part of each model's variance that allows for outliers (draws, P), see
             ``prediction.variance_of_outliers``.
     """
 

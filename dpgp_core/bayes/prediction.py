@@ -122,9 +122,9 @@ def variance_of_outliers(
 ) -> FloatArray:
     """Return the variance to add to that of f at X_test (P,), because outliers may differ from what the curve assumes.
 
-    It is 0 unless the squares make outliers likely. Otherwise all stages are read a second time, in a way that is safe
-    rather than most probable ("Second reading" in docs/bayes_cloaking.md). Where this has the mean m' and the variance
-    v', and the prediction the mean m and the variance v, the added variance is v' + (m' - m)^2 - v if that is positive.
+    It is 0 unless the squares make outliers likely. Otherwise a second, more cautious posterior is computed from the
+    stages ("Cautious posterior" in docs/bayes_cloaking.md). If it has the mean m' and the variance v', and the
+    prediction has the mean m and the variance v, the added variance is v' + (m' - m)^2 - v, or 0 if that is negative.
 
     Args:
         filtered: the filter, with counts and locations.
@@ -144,7 +144,7 @@ def variance_of_outliers(
     for stage in stages:
         middle = filtered.bins.averages(stage.g)
         half_width = ends_of(stage.low + middle, stage.high + middle, middle, h).half_width
-        # in narrower intervals residuals are all clipped, and show where most people are rather than the mean
+        # narrower intervals clip all residuals about the mean, and so show where most people are rather than the mean
         if np.median(half_width) >= TUNING.outlier_width * excess:
             kept.append(stage)
         if np.isinf(half_width).all():

@@ -124,9 +124,10 @@ def may_have_outliers(log_densities: FloatArray) -> bool:
 def farthest_outliers(log_densities: FloatArray) -> FloatArray:
     """Return the log densities of the cases (S,) if there are outliers, as far away as the squares allow.
 
-    Squares whose thresholds A are below a distance cannot distinguish it from larger ones, but p d, by which outliers
-    change the mean, grows with it. So each share p has the largest distance d at which its log density is within
-    ``TUNING.outlier_support`` of the largest for this share. Densities of smaller distances are added to those there.
+    Squares whose thresholds theta are all below a distance d cannot distinguish it from larger ones, whereas p d, by
+    which outliers change the mean, grows with it. Each share p is therefore given the largest distance at which its log
+    density is within ``TUNING.outlier_support`` of its maximum over d. The densities of smaller distances are added to
+    the density at this distance.
     """
     kept = np.full_like(log_densities, -np.inf)
     log_of = np.array([np.logaddexp.reduce(log_densities[CASES.outliers == k]) for k in range(len(OUTLIERS))])
@@ -141,7 +142,7 @@ def farthest_outliers(log_densities: FloatArray) -> FloatArray:
 
 
 def mean_excess(residuals: ResidualVariance, half_range: float) -> float:
-    """Return E p d over the outliers, in model units: what outliers on one side change the mean by."""
+    """Return the mean excess E p d, by which outliers on one side of the curve change the mean, in model units."""
     return half_range * float(residuals.outliers @ OUTLIERS.prod(axis=1))
 
 

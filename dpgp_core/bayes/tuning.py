@@ -282,7 +282,7 @@ class Tuning:
     # Intervals allow for the largest distance of outliers whose log density is within this of the largest
     # [convention: half the 95 % quantile of chi-square with one degree of freedom].
     outlier_support: float = 1.92
-    # They leave out stages whose clipping intervals are narrower than this multiple of the mean excess of outliers
+    # For this, stages are left out whose clipping intervals are narrower than this multiple of the mean excess
     # [outcomes: rare answers of 3,000 people are covered by 0.8 with all stages, and by 0.9 with 1.5].
     outlier_width: float = 1.5
     # Share of the smaller group, if residuals consist of two groups that are far apart [random_worlds].

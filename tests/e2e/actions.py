@@ -52,7 +52,7 @@ def go_to(page, title: str) -> None:
 def copied(page) -> str:
     """The link that is offered for copying, without its host."""
     page.get_by_role("button", name="Copy this state").click()
-    link = urlsplit(page.locator("[data-testid=stCode] code").inner_text().replace("\n", ""))
+    link = urlsplit(page.locator("[data-testid=stPopoverBody] code").inner_text().replace("\n", ""))
     page.keyboard.press("Escape")
     return f"{link.path.removeprefix('/')}?{link.query}"
 

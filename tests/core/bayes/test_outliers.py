@@ -75,7 +75,7 @@ def rare():
 
 
 def test_intervals_cover_rare_answers_that_the_curve_misses():
-    """Without the second reading, this interval covers the curve nowhere."""
+    """Without the cautious posterior, this interval covers the curve nowhere."""
     made, _ = rare()
     low, high = made.interval(0.95, "function")
     truth = TAILS["rare"].truth(GRID)
@@ -116,7 +116,7 @@ def test_usual_outcomes_have_no_second_reading(name):
     [("rare", N, 0.85, 0.6), ("costs_of_some", N, 0.85, 0.8), ("rare", 30_000, 0.88, 0.78)],
 )
 def test_rare_large_outcomes_are_covered(name, n, coverage, in_worst_fifth):
-    """Without the second reading, coverage is 0.70, 0.79 and 0.85."""
+    """Without the cautious posterior, coverage is 0.70, 0.79 and 0.85."""
     curves, truth = Curves(), TAILS[name].truth(GRID)
     for repeat in range(16):
         curves.add(release(name, repeat, n)[0], truth)
