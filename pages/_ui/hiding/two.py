@@ -215,7 +215,7 @@ def _moves(points: TwoPoints, draw: Draw) -> list[Metric]:
     return [
         Metric(f"One of group {moved} moves prediction 1 by", first, changing),
         Metric("and prediction 2 by", second, changing),
-        Metric("Noise that hides it", f"±\u00a0{text.number(noise_at(points, draw)[0])}", _at_budget(draw)),
+        Metric("Noise of prediction 1", f"±\u00a0{text.number(noise_at(points, draw)[0])}", _at_budget(draw)),
     ]
 
 
