@@ -27,16 +27,14 @@ DRAW = Draw(epsilon=1.0, delta=offers.DELTA)
 def budgets() -> list[Budget]:
     """Return the budgets of Bayes cloaking whose errors ship.
 
-    They have every ε: for all data sets at the usual δ, and for those with which pages open at every δ. Where both
-    inputs and outputs are protected, only one data set is shown as a page opens, on Compare. For all others the ends of
-    the range of noise ship, too.
+    They have every ε: for all data sets at the usual δ, and for those with which !Kung curves and the London noise map
+    open at every δ. For all others the ends of the range of noise ship, too.
     """
     names, protected = [each.name for each in EXHIBITS.values() if each.cross_validated], get_args(Protects)
     first, of_map = compute.opened()[0].model.dataset, next(iter(offers.MAP.titles))
     settings = [
         *product(names, CURVE_EPSILONS, [offers.DELTA], protected),
-        *product([first], CURVE_EPSILONS, offers.DELTAS, protected),
-        *product([of_map], CURVE_EPSILONS, offers.DELTAS, ["outputs"]),
+        *product([first, of_map], CURVE_EPSILONS, offers.DELTAS, protected),
         *((name, *end, protects) for name, end, protects in product(names, compute.ENDS, protected)),
     ]
     return [*dict.fromkeys(Budget(*each) for each in settings)]
