@@ -137,8 +137,13 @@ def test_columns_follow_from_the_kind_of_public_inputs(sides, n, kind, size):
     columns = public.plan_for(found, at(found.x_box)).filtered.bins
     assert isinstance(columns, kind)
     assert size is None or columns.size == size
-    hidden = replace(public, protects="inputs and outputs").plan_for(found, at(found.x_box)).filtered.bins
+    at_one_place = replace(found, X=np.repeat(found.X[:1], n, axis=0))
+    hidden, same = (
+        replace(public, protects="inputs and outputs").plan_for(each, at(found.x_box)).filtered.bins
+        for each in (found, at_one_place)
+    )
     assert type(hidden) is CellGrid
+    assert hidden == same
 
 
 @pytest.mark.parametrize("protects", ["outputs", "inputs and outputs"])
