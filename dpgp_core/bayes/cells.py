@@ -215,7 +215,7 @@ class CellGrid(DividedBox):
         )
 
     def _along(self, X: FloatArray, numbers: Sequence[int]) -> FloatArray:
-        """Return the distance from the low end of each side (n, D + K), in units of 1 / numbers[d] of side d."""
+        """Return the distance from the low end of each side (n, D + K), in units in which side d is numbers[d] long."""
         low, high = np.array(self.sides).T
         return np.asarray((self.lifted(X) - low) / (high - low) * numbers)
 
@@ -278,7 +278,7 @@ class LocatedGrid(CellGrid):
     """
 
     node_sums: FloatArray
-    __eq__, __hash__ = object.__eq__, object.__hash__
+    __eq__, __hash__ = object.__eq__, object.__hash__  # those of ``CellGrid`` ignore the locations
 
     def at(self, X: FloatArray) -> Interpolation:
         """Return the interpolation at X (n, D) by a polynomial in each cell."""
@@ -311,7 +311,10 @@ class LocatedGrid(CellGrid):
 
     @cached_property
     def _shares(self) -> FloatArray:
-        """Weight of each node in the mean over its cell, times the number of nodes of a cell (F,)."""
+        """Weight of each node in the mean over its cell, times the number of nodes of a cell (F,).
+
+        ``CellGrid.averages`` divides by this number.
+        """
         mean = super().averages(self.node_sums).reshape(self.shape)
         for d, (cells, fine) in enumerate(zip(self.shape, self.node_shape, strict=True)):
             mean = np.repeat(mean, fine // cells, axis=d)
@@ -381,19 +384,19 @@ def cells_of(
         ValueError: the box has no or more than 3 numerical sides, periods included.
     """
     numbers, groups = len(number_sides(box)), groups_of(box)
-    strength, side = people / (groups * TUNING.cells_from * noise_multiplier), numbers - 1
+    u, side = people / (groups * TUNING.cells_from * noise_multiplier), numbers - 1  # u as in ``Tuning``
     if periods:
         per_side = max(2, round(TUNING.fewest_phased_cells[side] / groups ** (0.5 / max(numbers, 1))))
         if numbers == 1:  # cells no longer than the period need no division by its phase
             [(d, period)] = periodic(periods)
             within = int((box[d][1] - box[d][0]) / period)
             most = max(min(TUNING.most_phased_cells // (math.prod(phase_cells(periods)) * groups), within), per_side)
-            per_side = min(max(round(TUNING.phased_cells * math.sqrt(strength)), per_side // 2), most)
+            per_side = min(max(round(TUNING.phased_cells * math.sqrt(u)), per_side // 2), most)
     elif 1 <= numbers <= MOST_SIDES:
-        finer = float(np.clip(strength**TUNING.finer_power, 1.0, TUNING.most_finer)) if public else 1.0
-        enough = (TUNING.fast_cells_if_public if public else TUNING.fast_cells)[side]
-        fast = min(TUNING.cells * strength**TUNING.fast_power, enough)
-        cells = max(finer * TUNING.cells * strength**TUNING.cells_power, fast)
+        finer = float(np.clip(u**TUNING.finer_power, 1.0, TUNING.most_finer)) if public else 1.0
+        most_fast = (TUNING.fast_cells_if_public if public else TUNING.fast_cells)[side]
+        fast = min(TUNING.cells * u**TUNING.fast_power, most_fast)
+        cells = max(finer * TUNING.cells * u**TUNING.cells_power, fast)
         cells = cells if public else min(cells, people / (groups * TUNING.people_per_cell[side]))
         per_side = min(max(round(cells ** (1 / numbers)), TUNING.fewest_cells[side]), TUNING.most_cells[side])
     else:

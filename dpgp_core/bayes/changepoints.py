@@ -2,11 +2,11 @@
 
 A Gaussian process that is rough everywhere describes a single step poorly: it takes many records to distinguish it from
 a smooth one, and its intervals are wide everywhere. Along one input every model is therefore
-f = f_model + sum_l b_l phi_l(x). "The model" in docs/bayes_cloaking.md has the prior of the terms. Each phi_l is one
-of J shapes:
+f = f_model + sum_l b_l chi_l(x). "The model" in docs/bayes_cloaking.md has the prior of the terms. Each chi_l is one
+of J shapes chi:
 
-* A step is 1{phi(x) > u} with u ~ U(0, 1), where phi rises linearly from 0 to 1 between the middles of two neighbouring
-  parts of the box. The step may be anywhere between these middles, and phi is its mean.
+* A step is at an unknown location between the middles of two neighbouring parts of the box. Its shape chi is the mean
+  over this location, which rises linearly from 0 to 1. The step itself is 1{chi(x) > u} with unknown u ~ U(0, 1).
 * Bumps are quadratic B-splines with knots at edges of parts.
 * A plateau is a step up and an equal step down with the same u. It needs a shape of its own because effects are fitted
   one at a time, and neither of two steps alone explains a plateau. The ramps of its steps may be longer than a part, so
@@ -42,7 +42,7 @@ from .counts import RecordCounts
 from .tuning import TUNING
 
 _ROUNDS, _TOLERANCE = 20, 0.01  # most iterations, and increase of the log evidence at which they end
-_FINE, _LOCATIONS = 16, 25  # points of a cell, and values of u, over which the location of a step is averaged
+_FINE, _LOCATIONS = 16, 25  # number of points of a cell, and of values of u, over which steps are averaged
 _EVEN = 2 / 27  # variance of the nodes of a cell, at 1/6, 1/2 and 5/6 of it
 _SAME = 1e-9  # difference of locations that count as equal, over the side of the box
 _BATCH = 8  # number of shapes whose covariances (n, n) are in memory at a time
@@ -115,14 +115,14 @@ class ChangePoints:
 
     Attributes:
         bins: cells or clusters.
-        nodes: phi at the nodes (F, J).
-        over_bins: means of phi over the records of each bin (M, J).
-        even: means of phi over evenly spread records of each bin (M, J).
-        at_mean_location: phi at the mean location of the records of each bin (M, J).
+        nodes: chi at the nodes (F, J).
+        over_bins: means of chi over the records of each bin (M, J).
+        even: means of chi over evenly spread records of each bin (M, J).
+        at_mean_location: chi at the mean location of the records of each bin (M, J).
         spread: variance of the locations within each bin, divided by that of evenly spread records, at most 1 (M,).
-        sharp: factor of the variance of 1{phi > u} over u that is added for each shape (J,): 1 for steps and plateaus,
-            ``TUNING.bump_sharpness`` for bumps, 0 for masses.
-        step_variance: ``sharp`` times the variance over u of the means of 1{phi > u} over evenly spread records (M, J).
+        sharp: how much of the variance of 1{chi > u} over the unknown u is added for each shape (J,): all of it, 1, for
+            steps and plateaus, ``TUNING.bump_sharpness`` for bumps, and 0 for masses.
+        step_variance: ``sharp`` times the variance over u of the means of 1{chi > u} over evenly spread records (M, J).
         variances: possible prior variances v_b of the heights, equally likely (V,).
         masses: locations of the masses (I,), whose shapes are the last I of the J shapes.
     """
@@ -147,7 +147,7 @@ class ChangePoints:
         return np.asarray(np.log(np.repeat(shares / np.maximum(numbers, 1), numbers)))
 
     def at(self, X: FloatArray) -> FloatArray:
-        """Return phi at X (n, D), an array (n, J)."""
+        """Return chi at X (n, D), an array (n, J)."""
         if not len(self.masses):
             return _shapes(self.bins, X, len(self.sharp))
         low, high = self.bins.sides[0]
@@ -178,27 +178,27 @@ class ChangePoints:
         )
 
     def step_variance_at(self, X: FloatArray) -> FloatArray:
-        """Return the variance of 1{phi(X) > u}, X (n, D), that is due to the unknown u of a step (n, J)."""
-        parts = (share[:, None] * np.abs(off) * (1 - np.abs(off)) for share, _, off in self._seen_from(X))
+        """Return the variance of 1{chi(X) > u}, X (n, D), that is due to the unknown u of a step (n, J)."""
+        parts = (share[:, None] * np.abs(off) * (1 - np.abs(off)) for share, _, off in self._known_parts(X))
         return np.asarray(self.sharp * sum(parts))
 
     def step_covariance(self, X: FloatArray, squares: FloatArray) -> FloatArray:
         """Return the covariance of f at X (n, D) that is due to the unknown locations of steps (m, n, n).
 
-        If the sums show f where phi = p, the unknown part at x is 1{phi(x) > u} - 1{p > u}, which is +-1 if u lies
-        between p and phi(x), and 0 otherwise. Two such variables have the covariance +-length - off_i off_j: length is
-        that of the part that their intervals of u have in common, the sign is the product of their signs, and off_i and
-        off_j are their means.
+        If the sums determine f where chi has the value t, the unknown part of a step at x is 1{chi(x) > u} - 1{t > u}.
+        It is 1 or -1 if u lies between t and chi(x), and 0 otherwise, so that its mean is off = chi(x) - t. The product
+        of two such variables is 1 or -1 if u lies in both intervals. Their covariance is therefore the length of the
+        overlap of the intervals, with the sign of off_i off_j, minus off_i off_j.
 
         Args:
             X: inputs (n, D).
             squares: expected squared heights of the shapes under each of m models (m, J).
         """
         total = np.zeros((len(squares), len(X) ** 2))
-        for share, seen, off in self._seen_from(X):
+        for share, known, off in self._known_parts(X):
             of_pairs = np.sqrt(np.outer(share, share))
             for few in np.array_split(np.arange(len(self.sharp)), max(len(self.sharp) // _BATCH, 1)):
-                first, step = seen.T[few, :, None], off.T[few, :, None]
+                first, step = known.T[few, :, None], off.T[few, :, None]
                 low, high, across = np.minimum(first, first + step), np.maximum(first, first + step), (0, 2, 1)
                 common = np.minimum(high, high.transpose(across)) - np.maximum(low, low.transpose(across))
                 products = step * step.transpose(across)
@@ -206,37 +206,37 @@ class ChangePoints:
                 total += (self.sharp * squares)[:, few] @ each.reshape(len(few), -1)
         return total.reshape(len(squares), len(X), len(X))
 
-    def _seen_from(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
-        """Split phi at X (n, D) into a part that the sums determine, and a part that depends on the unknown u.
+    def _known_parts(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
+        """Split chi at X (n, D) into a part that the sums determine, and a part that depends on the unknown u.
 
         There are two extreme cases. If records are spread over a bin, their sum does not determine where in it a step
-        is, and all of phi(X) is unknown. If all records are at one location, their sum determines f there wherever the
+        is, and all of chi(X) is unknown. If all records are at one location, their sum determines f there wherever the
         step is, and only the difference between this location and X is unknown. The first case has the weight
         ``spread``, and the second one the weight 1 - ``spread``.
 
         Returns:
-            For each of the two cases: its weight (n,), phi where f is determined (n, J), and the rest of phi (n, J).
+            For each of the two cases: its weight (n,), chi where f is determined (n, J), and the rest of chi (n, J).
         """
-        phi, at = self.at(X), self.bins.index(X)
-        spread, people = self.spread[at], self.at_mean_location[at]
-        parts = (spread, np.zeros_like(phi), phi), (1 - spread, people, phi - people)
+        chi, at = self.at(X), self.bins.index(X)
+        spread, at_mean = self.spread[at], self.at_mean_location[at]
+        parts = (spread, np.zeros_like(chi), chi), (1 - spread, at_mean, chi - at_mean)
         return tuple(part for part in parts if part[0].any())
 
     def given_locations(self, bins: Bins) -> ChangePoints:
         """Return the shapes for bins in which the locations of the records are known.
 
-        The mean of phi over the records of a bin is computed from the polynomial through its nodes, which is exact
-        for bumps. The phi of a step has a kink in the middle of a part. Its mean is corrected so that it is exact if
+        The mean of chi over the records of a bin is computed from the polynomial through its nodes, which is exact
+        for bumps. The chi of a step has a kink in the middle of a part. Its mean is corrected so that it is exact if
         all records of the bin are at one location.
         """
         if not len(self.sharp):
             return replace(self, bins=bins, over_bins=bins.averages(self.nodes))
         [nodes] = bins.offsets(bins.nodes)
-        t, square, people = bins.averages(nodes), bins.averages(nodes**2), self.at(bins.averages(bins.nodes))
+        t, square, at_mean = bins.averages(nodes), bins.averages(nodes**2), self.at(bins.averages(bins.nodes))
         parabola = np.einsum("im,mij->mj", lagrange(t), self.nodes.reshape(bins.size, 3, -1))
         spread = np.clip((square - t**2) / _EVEN, 0.0, 1.0)
-        over_bins = bins.averages(self.nodes) + people - parabola
-        return replace(self, bins=bins, over_bins=over_bins, at_mean_location=people, spread=spread)
+        over_bins = bins.averages(self.nodes) + at_mean - parabola
+        return replace(self, bins=bins, over_bins=over_bins, at_mean_location=at_mean, spread=spread)
 
     def variances_under(self, noise_variance: float) -> FloatArray:
         """Return the prior variances v_b of the heights (V,) under a model with this noise variance."""
@@ -291,38 +291,39 @@ def _fitted(state: ChangePointState, variances: FloatArray, log_prior: FloatArra
         return state
     means, squares, evidence = state.means.copy(), state.squares.copy(), state.log_evidence.copy()
     rows, before = np.arange(len(means)), np.full(len(means), -math.inf)
-    S, A = np.einsum("arj,arj->aj", state.G, state.G), variances[:, :, None]
-    prior = log_prior - math.log(A.shape[1]) - 0.5 * np.log1p(A * S[:, None])
-    seen = _Regression(state.G, state.white, S, A / (1 + A * S[:, None]), prior)
+    S, v_b = np.einsum("arj,arj->aj", state.G, state.G), variances[:, :, None]
+    prior = log_prior - math.log(v_b.shape[1]) - 0.5 * np.log1p(v_b * S[:, None])
+    regression = _Regression(state.G, state.white, S, v_b / (1 + v_b * S[:, None]), prior)
     absent = 1 - float(np.exp(log_prior).sum())
     for _ in range(_ROUNDS):
-        means[rows], squares[rows], evidence[rows] = _one_round(seen, absent, means[rows], squares[rows])
+        means[rows], squares[rows], evidence[rows] = _one_round(regression, absent, means[rows], squares[rows])
         rising = evidence[rows] - before >= _TOLERANCE
         if not rising.any():
             break
-        rows, before, seen = rows[rising], evidence[rows][rising], _Regression(*(each[rising] for each in seen))
+        rows, before = rows[rising], evidence[rows][rising]
+        regression = _Regression(*(each[rising] for each in regression))
     return state._replace(means=means, squares=squares, log_evidence=evidence)
 
 
 class _Regression(NamedTuple):
-    """What a fit of the heights does not change, under A models.
+    """The part of a fit of the heights that is the same in all rounds, under A models.
 
     Attributes:
         G, white: see ``ChangePointState``.
         S: squared norms of the columns of G (A, J).
-        left: variance of a height given its shape and its prior variance (A, V, J).
-        prior: log of the prior probability of each shape and variance, times (1 + v_b S)^(-1/2) (A, V, J).
+        variance: posterior variance of a height given its shape and its prior variance v_b (A, V, J).
+        prior: log of the prior probability of each shape and v_b, times (1 + v_b S)^(-1/2) (A, V, J).
     """
 
     G: FloatArray
     white: FloatArray
     S: FloatArray
-    left: FloatArray
+    variance: FloatArray
     prior: FloatArray
 
 
 def _one_round(
-    seen: _Regression, absent: float, means: FloatArray, squares: FloatArray
+    regression: _Regression, absent: float, means: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Update each effect in turn given the expectation of the others.
 
@@ -333,24 +334,24 @@ def _one_round(
     Returns:
         The new means and squares (A, L, J), and the bound of the log evidence (A,).
     """
-    G, white, S, left, prior = seen
-    fitted, least = means @ _T(G), np.zeros(means.shape[:2])
+    G, white, S, variance, prior = regression
+    fitted, minus_KL = means @ _T(G), np.zeros(means.shape[:2])
     for effect in range(TUNING.most_change_points):
         others = fitted.sum(axis=1) - fitted[:, effect]
         score = ((white - others)[:, None] @ G)[:, 0]
-        each = left * score[:, None]
+        each = variance * score[:, None]
         logs = prior + 0.5 * each * score[:, None]
         top = np.maximum(logs.max(axis=(1, 2)), 0.0)
         p = np.exp(logs - top[:, None, None])
         total = p.sum(axis=(1, 2)) + absent * np.exp(-top)
         p /= total[:, None, None]
-        means[:, effect], squares[:, effect] = (p * each).sum(axis=1), (p * (left + each**2)).sum(axis=1)
+        means[:, effect], squares[:, effect] = (p * each).sum(axis=1), (p * (variance + each**2)).sum(axis=1)
         fitted[:, effect] = (means[:, effect, None] @ _T(G))[:, 0]
         own = 0.5 * (S * squares[:, effect]).sum(axis=1) - (score * means[:, effect]).sum(axis=1)
-        least[:, effect] = top + np.log(total) + own
-    whole = fitted.sum(axis=1)
-    lost = (whole**2).sum(axis=1) + (S * squares.sum(axis=1)).sum(axis=1) - (fitted**2).sum(axis=(1, 2))
-    return means, squares, (white * whole).sum(axis=1) - 0.5 * lost + least.sum(axis=1)
+        minus_KL[:, effect] = top + np.log(total) + own  # top + log(total) is log Z
+    Gm = fitted.sum(axis=1)
+    quadratic = (Gm**2).sum(axis=1) + (S * squares.sum(axis=1)).sum(axis=1) - (fitted**2).sum(axis=(1, 2))
+    return means, squares, (white * Gm).sum(axis=1) - 0.5 * quadratic + minus_KL.sum(axis=1)
 
 
 def change_points_of(bins: Bins, variance: float) -> ChangePoints:
@@ -384,13 +385,13 @@ def with_masses_at_ends(change_points: ChangePoints, counts: RecordCounts) -> Ch
         return change_points
     masses, shares = [], []
     for end, cell, neighbour in zip(bins.sides[0], (0, -1), (1, -2), strict=True):
-        beyond = n[cell] - max(n[neighbour], 0.0)
+        additional = n[cell] - max(n[neighbour], 0.0)
         contrast = np.zeros(bins.size)
         contrast[[cell, neighbour]] = 1, -1
         noise = math.sqrt(contrast @ counts.covariance @ contrast + max(n[cell], 0.0))
-        if beyond > max(TUNING.least_mass * n.sum(), TUNING.clear_mass * noise):
+        if additional > max(TUNING.least_mass * n.sum(), TUNING.clear_mass * noise):
             masses.append(end)
-            shares.append(np.where(np.arange(bins.size) == cell % bins.size, beyond / n[cell], 0.0))
+            shares.append(np.where(np.arange(bins.size) == cell % bins.size, additional / n[cell], 0.0))
     return change_points.with_masses(np.array(masses), np.reshape(shares, (len(masses), bins.size)).T)
 
 
@@ -443,7 +444,7 @@ def _plateaus(parts: int) -> list[tuple[int, int, FloatArray]]:
 
 
 def _shapes(bins: Bins, X: FloatArray, J: int) -> FloatArray:
-    """Return phi at X (n, D), an array (n, J)."""
+    """Return chi at X (n, D), an array (n, J)."""
     if not J:
         return np.zeros((len(X), 0))
     low, high = bins.sides[0]
@@ -459,15 +460,16 @@ def _shapes(bins: Bins, X: FloatArray, J: int) -> FloatArray:
 
 
 def _step_variance(bins: Bins, J: int) -> FloatArray:
-    """Return the variance over u of the mean of 1{phi > u} over evenly spread records of each bin (M, J)."""
+    """Return the variance over u of the mean of 1{chi > u} over evenly spread records of each bin (M, J)."""
     if not J:
         return np.zeros((bins.size, 0))
-    phi = _shapes(bins, bins.within_each(_FINE), J).reshape(bins.size, _FINE, -1)
+    chi = _shapes(bins, bins.within_each(_FINE), J).reshape(bins.size, _FINE, -1)
     found = np.zeros((bins.size, J))
-    vary = phi.min(axis=1) < phi.max(axis=1)  # elsewhere the mean is the same for all u
-    # The mean over u of the squared mean is that of 1{u < phi_i and u < phi_j} over all pairs of points.
-    ordered = np.sort(phi.transpose(0, 2, 1)[vary], axis=1)
-    below = np.searchsorted((np.arange(_LOCATIONS) + 0.5) / _LOCATIONS, ordered) / _LOCATIONS  # share of u below phi
+    vary = chi.min(axis=1) < chi.max(axis=1)  # elsewhere the mean is the same for all u
+    # Both moments are averages of shares of u: the squared mean is the share of u below chi_i and chi_j, that is below
+    # the smaller one, averaged over all pairs of points. The i-th smallest value is the smaller one of 2 (16 - i) + 1.
+    ordered = np.sort(chi.transpose(0, 2, 1)[vary], axis=1)
+    below = np.searchsorted((np.arange(_LOCATIONS) + 0.5) / _LOCATIONS, ordered) / _LOCATIONS  # share of u below chi
     pairs = 2 * np.arange(_FINE, 0, -1) - 1
     found[vary] = below @ pairs / _FINE**2 - below.mean(axis=1) ** 2
     return found

@@ -1,4 +1,4 @@
-"""Clipping intervals of the stages, and the prior of the bias that clipping causes.
+"""Ends of clipping intervals, and the prior of the bias that clipping causes. (``strategy`` chooses the intervals.)
 
 "Clipping bias" in docs/bayes_cloaking.md has the formulas. The bias of a stage is beta(c) times the field
 psi(x)^T b ~ GP(0, (1 + k) / 2), where k is the mean over the inputs of EQ kernels with lengthscales of a quarter of the

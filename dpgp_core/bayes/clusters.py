@@ -26,7 +26,7 @@ from .cells import MOST_SIDES, CellGrid, DividedBox, Interpolation, lagrange, li
 from .tuning import TUNING
 
 _ALONG = (1 / 6, 1 / 2, 5 / 6)  # nodes along a side of a cluster
-_PRODUCTS = 2  # largest number of numerical sides with a full grid of 3^S nodes; with more sides there are 1 + 2 S
+_PRODUCTS = 2  # largest number S of numerical sides with a full grid of 3^S nodes; with more sides there are 1 + 2 S
 _BLOCK = 1 << 20  # number of distances that are in memory at a time
 
 
@@ -36,11 +36,11 @@ class Clusters(DividedBox):
 
     Each cluster has p nodes.
 
-    The class has the interface of ``cells.LocatedGrid``. S is the number of sides, that is of inputs and phases.
+    The class has the interface of ``cells.LocatedGrid``. D + K is the number of sides, that is of inputs and phases.
 
     Args:
         box, periods: see ``DividedBox``.
-        ends: low and high end of each cluster along each of the S sides (2, M, S); they are equal along a category.
+        ends: low and high end of each cluster along each side (2, M, D + K); they are equal along a category.
         node_sums: sum_j w_j L_i(x_j) over the records of the cluster of each node (M p,), with w_j the weights of the
             records and L_i the polynomial that is 1 at node i and 0 at the other nodes of the cluster.
     """
@@ -55,12 +55,12 @@ class Clusters(DividedBox):
 
     @property
     def centres(self) -> FloatArray:
-        """Middles of the clusters (M, S)."""
+        """Middles of the clusters (M, D + K)."""
         return np.asarray(self.ends.mean(axis=0))
 
     @cached_property
     def nodes(self) -> FloatArray:
-        """Nodes of all clusters (M p, S), cluster by cluster."""
+        """Nodes of all clusters (M p, D + K), cluster by cluster."""
         t = np.full((len(self._which), self.dim), 0.5)
         t[:, self.numeric_sides] = np.array(_ALONG)[self._which]
         low, high = self.ends
@@ -88,7 +88,10 @@ class Clusters(DividedBox):
         return found
 
     def offsets(self, X: FloatArray) -> FloatArray:
-        """Return the location of each X (n, D) within its cluster along each side (S, n), 0 to 1; 1/2 without width."""
+        """Return the location of each X (n, D) within its cluster along each side (D + K, n), from 0 to 1.
+
+        It is 1/2 along sides on which the cluster has no width.
+        """
         return self._offsets(self.lifted(X), self.index(X)).T
 
     def _offsets(self, L: FloatArray, clusters: IndexArray) -> FloatArray:
@@ -105,7 +108,7 @@ class Clusters(DividedBox):
     polynomial = at
 
     def _polynomials(self, t: FloatArray) -> FloatArray:
-        """Return the weights L_i of the p nodes (n, p) at locations t (n, S) within a cluster."""
+        """Return the weights L_i of the p nodes (n, p) at locations t (n, D + K) within a cluster."""
         along = [lagrange(t[:, d]).T for d in self.numeric_sides]
         if len(along) <= _PRODUCTS:
             products = np.ones((len(t), len(self._which)))
@@ -209,7 +212,7 @@ def max_clusters(n: int) -> int:
 
 
 def _few_distinct(L: FloatArray) -> bool:
-    """Whether the rows of L (n, S) have at most ``max_clusters`` distinct values."""
+    """Whether the rows of L (n, D + K) have at most ``max_clusters`` distinct values."""
     most = max_clusters(len(L))
     return len(np.unique(L[: 8 * TUNING.most_clusters], axis=0)) <= most and len(np.unique(L, axis=0)) <= most
 
@@ -234,7 +237,7 @@ def clusters_of(
 
 
 def _by_distinct_input(L: FloatArray) -> list[IndexArray]:
-    """Return the indices of equal rows of L (n, S), one array for each distinct row."""
+    """Return the indices of equal rows of L (n, D + K), one array for each distinct row."""
     _, inverse = np.unique(L, axis=0, return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
     return np.split(order, np.flatnonzero(np.diff(inverse.ravel()[order])) + 1)

@@ -24,7 +24,7 @@ from .cells import CellGrid, LocatedGrid, grid_from_moments
 from .clusters import Bins
 from .tuning import TUNING
 
-_TINY = 1e-6  # smallest posterior variance over the prior variance
+_TINY = 1e-6  # smallest posterior variance, divided by the prior variance
 _FAR = 1e4  # larger values, in standard deviations, are replaced by this one
 _OF_NODES = 2 / 27  # variance of the nodes of a cell along a side
 _ROUNDING = 1e-15  # probability below which a prior of the density adds nothing
@@ -67,8 +67,8 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     """Return the posterior of N given noisy counts z = B N + noise, and that all N add up to n.
 
     The prior has the mean n / M and, for each tau of ``TUNING.roughness``, the covariance
-    (n / M)^2 2 EQ + (n / M + tau (n / M)^2) I, where the lengthscale of EQ is 0.15 of each side of the box. The
-    posteriors for all tau are averaged with the evidence of z as weights.
+    2 (n / M)^2 k + (n / M + tau (n / M)^2) I, where k is an EQ kernel of variance 1, whose lengthscale is 0.15 of each
+    side of the box. The posteriors for all tau are averaged with the evidence of z as weights.
 
     Args:
         n: number of records, which is public.
@@ -112,10 +112,10 @@ def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, 
     """Return the mean (M,) and covariance (M, M) of nonnegative counts, from those of a Gaussian posterior.
 
     In a cell with few records the noisy count may be negative. Without a correction, the sum over a single record could
-    be treated as a sum over -2 records. The marginal N(m, v) of each cell is therefore truncated at 0. With
-    z = m / sqrt v and hazard = phi(z) / Phi(z),
+    be treated as a sum over -2 records. The normal marginal of each cell, with mean m and variance v, is therefore
+    truncated at 0. With t = m / sqrt v and hazard = phi(t) / Phi(t), the count N of a cell then has
 
-        E N = m + sqrt v hazard,    var N = v (1 - hazard (hazard + z)).
+        E N = m + sqrt v hazard,    var N = v (1 - hazard (hazard + t)).
     """
     variance = np.maximum(K.diagonal(), _TINY**2 * n / len(mean))
     expected, variances = _above_zero(mean, variance)
@@ -123,11 +123,11 @@ def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, 
 
 
 def _above_zero(m: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean and the variance of N(m, v) truncated at 0, for arrays m and v."""
+    """Return mean and variance of normal variables with means m and variances v that are truncated at 0 (arrays)."""
     sd = np.sqrt(v)
-    z = np.maximum(m / sd, -_FAR)
-    hazard = np.exp(-0.5 * z * z - _LOG_ROOT - log_ndtr(z))
-    return m + sd * hazard, v * np.clip(1 - hazard * (hazard + z), _TINY, 1.0)
+    t = np.maximum(m / sd, -_FAR)
+    hazard = np.exp(-0.5 * t * t - _LOG_ROOT - log_ndtr(t))
+    return m + sd * hazard, v * np.clip(1 - hazard * (hazard + t), _TINY, 1.0)
 
 
 def _of_marginals(
@@ -135,13 +135,14 @@ def _of_marginals(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean (M,) and covariance (M, M) of counts with given marginals, the correlations of K, and the sum n.
 
-    With t the shares of the cells in the sum of the variances, the projection I - t 1^T removes the excess over n.
+    The expected counts are corrected so that they add up to n. Each cell is corrected in proportion to its variance:
+    it is the projection I - t 1^T, where t (M,) are the shares of the cells in the sum of all variances.
     """
-    shrunk, taken = np.sqrt(variances / variance), variances / variances.sum()
+    shrunk, t = np.sqrt(variances / variance), variances / variances.sum()
     covariance = K * np.outer(shrunk, shrunk)
     of_sum = covariance.sum(axis=0)
-    covariance += of_sum.sum() * np.outer(taken, taken) - np.outer(taken, of_sum) - np.outer(of_sum, taken)
-    return expected + (n - expected.sum()) * taken, covariance
+    covariance += of_sum.sum() * np.outer(t, t) - np.outer(t, of_sum) - np.outer(of_sum, t)
+    return expected + (n - expected.sum()) * t, covariance
 
 
 def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
@@ -193,10 +194,11 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
 def locations_given(grid: CellGrid, counts: RecordCounts, locations: Locations) -> tuple[LocatedGrid, FloatArray]:
     """Return the grid with the expected locations of records, and the share of the variance that stays unknown (M,).
 
-    The sum P = sum_j (t_j - 1/2) of a cell has the prior P ~ N(0, N^2 / 12), that of N records at one location. This
-    prior matters little once the noise is small. With z = P + s w and share = N^2/12 / (N^2/12 + s^2),
+    The number total = sum_j (t_j - 1/2) of a cell is normal a priori, with mean 0 and variance N^2 / 12, which is the
+    variance for N records at one location. This prior matters little once the noise is small. For z = total + noise of
+    standard deviation s, and share = N^2/12 / (N^2/12 + s^2),
 
-        E P = share z,    m = E P / N,    var m = (1 - share) / 12 + m^2 var N / N^2.
+        E total = share z,    m = E total / N,    var m = (1 - share) / 12 + m^2 var N / N^2.
 
     Squares of t are not measured: the mean of (t - m)^2 is assumed to be halfway between that of records at one point
     and that of records spread over the cell.
@@ -207,7 +209,7 @@ def locations_given(grid: CellGrid, counts: RecordCounts, locations: Locations) 
     m = np.clip(share * locations.z / N, -0.5, 0.5)
     variance = (1 - share) / 12 + m**2 * counts.covariance.diagonal() / N**2
     unknown = np.minimum(12 * variance.mean(axis=0) + TUNING.open_within, 1.0)
-    # the factor 1 - 4 m^2 is that of the largest variance, 1/4 - m^2, which a variable in [-1/2, 1/2] with mean m has
+    # A variable in [-1/2, 1/2] with mean m has at most the variance 1/4 - m^2, which is 1/4 times 1 - 4 m^2.
     about = (1 - 4 * m**2) * (unknown * _OF_NODES + (1 - unknown) / 24)
     return grid_from_moments(grid, m, m**2 + about), unknown
 

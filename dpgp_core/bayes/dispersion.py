@@ -98,7 +98,10 @@ def dispersion_filter(filtered: Filter) -> Filter:
 def distance_query(
     filtered: Filter, B: FloatArray, usual: float, s: float, z: FloatArray = NOTHING
 ) -> StageMeasurement:
-    """Return the sums of a / theta - 1/2 = (v + 2 usual - 1) / 2 as a stage of the dispersion filter, which clips no v.
+    """Return the sums of a / theta - 1/2 as a stage of the dispersion filter.
+
+    The outcomes of this stage are 2 (a / theta - usual), whose mean is v. Its interval [-2 usual, 2 - 2 usual] contains
+    all of them, so that nothing is clipped.
 
     Arguments are those of ``StageMeasurement``; ``usual`` is the expected a / theta.
     """

@@ -4,9 +4,9 @@ Arrays with an axis "draws" hold several releases, of which a real one has one a
 
 The residual of an outcome is sigma(x) times a standardised variable with mean 0 and variance 1. This variable is normal
 or, if the number of outcomes above the curve was measured, a shifted gamma variable with the skewness that this number
-implies, mirrored if the skewness is negative. A gamma variable with skewness gamma has the shape 4 / gamma^2. For the
-shape a it lies above its mean with probability Q(a, a) (``gammaincc``), which is 0.5 for gamma = 0, 0.406 for a = 2 and
-0.368 for an exponential variable. The posterior of gamma is computed on a grid.
+implies, mirrored if the skewness is negative. A gamma variable with skewness gamma has the shape a = 4 / gamma^2. It
+lies above its mean with probability Q(a, a) (``gammaincc``), which is 0.5 for gamma = 0, 0.406 for a = 2, and 0.368 for
+a = 1, an exponential variable. The posterior of gamma is computed on a grid.
 
 The curve's posterior is normal, and third cumulants add. The sum of curve and residual has the variance v + sigma^2 and
 the skewness gamma (sigma^2 / (v + sigma^2))^(3/2), and is treated as a gamma variable with these.
@@ -144,8 +144,8 @@ class Mixture:
         if (skewed := self._skewed(of)) is not None:
             sd = self.widened * np.sqrt(self.variance + skewed.variance)
             return self.mean + sd * skewed.standard_quantile(probability, self.variance)
-        sds, reach = self._sds(of), float(ndtri(probability))
-        each = self.means + reach * sds
+        sds, standard = self._sds(of), float(ndtri(probability))
+        each = self.means + standard * sds
         low, high = each.min(axis=1), each.max(axis=1)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
@@ -315,20 +315,20 @@ class MixtureUncertainty:
         return self.outcome.midpoint + self.outcome.scale * values
 
 
-def skewness_of(z: FloatArray, s: float, n: float, unsure: FloatArray) -> FloatArray:
+def skewness_of(z: FloatArray, s: float, n: float, of_curve: FloatArray) -> FloatArray:
     """Return the log density of the skewness on a grid (draws, 25), given the noisy number of outcomes above the curve.
 
-    The number is z = sum_j (1{y_j > g_j} - 1/2) + s w. The outcomes between the released curve g and the true curve are
-    counted on the wrong side; their share is proportional to the error of g (``TUNING.moved``).
+    The number is z = sum_j (1{y_j > g_j} - 1/2) + noise. The outcomes between the released curve g and the true curve
+    are counted on the wrong side; their share is proportional to the error of g (``TUNING.moved``).
 
     Args:
         z: released numbers (draws,).
         s: noise multiplier.
         n: number of records.
-        unsure: ratio of the mean posterior variance of the curve to the residual variance (draws,).
+        of_curve: posterior variance of the curve, divided by the residual variance; the mean over points (draws,).
     """
     share = np.array([_above(float(c)) for c in _SKEWS])
-    variance = s**2 + n * share * (1 - share) + ((TUNING.moved * n) ** 2 * unsure)[:, None]
+    variance = s**2 + n * share * (1 - share) + ((TUNING.moved * n) ** 2 * of_curve)[:, None]
     prior = -0.5 * (_SKEWS / TUNING.skewness_sd) ** 2
     return np.asarray(prior - 0.5 * (z[:, None] - n * (share - 0.5)) ** 2 / variance - 0.5 * np.log(variance))
 

@@ -48,7 +48,7 @@ def auto_models(
     variance: float = TUNING.curve_variance,
     shared: Sequence[float] = TUNING.shared,
 ) -> tuple[Model, ...]:
-    """Return equally weighted models with EQ kernels, one for each pair of a lengthscale and a noise.
+    """Return equally weighted models with EQ kernels, one for each pair of a lengthscale and an entry of ``noise_sds``.
 
     The lengthscales are those of the EQ kernels in ``TUNING.curves``.
 
@@ -149,16 +149,16 @@ def models_of_inputs(
         return ()
     variance, inputs = TUNING.curve_variance * half_range**2, range(len(sides))
 
-    def along(d: int, share: float, others: float, variance: float) -> Kernel:
-        scales = [(share if each == d else others) * side for each, side in enumerate(sides)]
+    def along(d: int, own: float, others: float, variance: float) -> Kernel:
+        scales = [(own if each == d else others) * side for each, side in enumerate(sides)]
         return EQ(variance=variance, lengthscale=scales)
 
-    scales = [share for share in TUNING.scales_of_inputs if len(sides) < 3 or share >= TUNING.shortest_of_three]
-    curves = [along(d, share, TUNING.slow, variance) for share in scales for d in inputs]
+    scales = [scale for scale in TUNING.scales_of_inputs if len(sides) < 3 or scale >= TUNING.shortest_of_three]
+    curves = [along(d, scale, TUNING.slow, variance) for scale in scales for d in inputs]
     joint = TUNING.joint_share
-    for share in scales:
-        parts = (along(d, share, TUNING.constant, (1 - joint) * variance / len(sides)) for d in inputs)
-        curves.append(SumOfKernels(parts=(*parts, along(0, share, share, joint * variance))))
+    for scale in scales:
+        parts = (along(d, scale, TUNING.constant, (1 - joint) * variance / len(sides)) for d in inputs)
+        curves.append(SumOfKernels(parts=(*parts, along(0, scale, scale, joint * variance))))
     kernels = [LevelAndCurve(level=TUNING.level * variance, curve=curve) for curve in curves]
     return with_noises([(kernel, TUNING.weight_of_inputs) for kernel in kernels], half_range, noise_sds)
 
@@ -226,8 +226,9 @@ def models_around(
     noise_sds: Sequence[float] = TUNING.noise_sds,
     rough: float = 0.0,
 ) -> tuple[Model, ...]:
-    """Return models with a declared kernel, half and twice its lengthscale, and ``curve_models`` of the same weight.
+    """Return models with a declared kernel, and with half and twice its lengthscale, and those of ``curve_models``.
 
+    The former have the same total weight as the latter.
     If the declared lengthscale is wrong, its model alone would give too narrow intervals. The evidence then favours the
     other models.
 
@@ -307,7 +308,8 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
             by_curve.setdefault(inner.curve, []).append(index)
     noise = weights @ [model.noise_variance for model in models]
     kept = _long_enough(_of_eq_kernel(TUNING.curves), len(np.atleast_1d(next(iter(by_curve)).lengthscale)))
-    for curve, (kernel, own) in zip(kept, by_curve.items(), strict=False):  # models of single inputs come later
+    # by_curve begins with the large deviations of TUNING.curves; kernels of ``models_of_inputs`` may follow
+    for curve, (kernel, own) in zip(kept, by_curve.items(), strict=False):
         nearest = min(own, key=lambda i: abs(math.log(models[i].noise_variance / noise)))
         if np.median(variances[nearest]) < 0.5 * kernel.variance:
             return min(2 * curve.lengthscale, 1.0)

@@ -18,14 +18,17 @@ from .tuning import TUNING
 
 
 def with_phases(models: Sequence[Model], periods: Periods) -> tuple[Model, ...]:
-    """Return the same models for inputs that are followed by their phases, on which only periodic components depend."""
+    """Return the same models as functions of the inputs followed by their phases.
+
+    Only periodic components depend on the phases.
+    """
     if not periods:
         return tuple(models)
 
-    def dated(kernel: Kernel, own: Periods) -> Kernel:
+    def without_component(kernel: Kernel, own: Periods) -> Kernel:
         return kernel if isinstance(kernel, Seasonal) else Seasonal(trend=kernel, periods=own)
 
-    return tuple(replace(model, kernel=_of_numbers(model.kernel, periods, dated)) for model in models)
+    return tuple(replace(model, kernel=_of_numbers(model.kernel, periods, without_component)) for model in models)
 
 
 def with_periodic_component(
@@ -42,10 +45,10 @@ def with_periodic_component(
         return tuple(models)
     slow = _slow(box)
 
-    def waved(kernel: Kernel, own: Periods) -> Kernel:
+    def with_component(kernel: Kernel, own: Periods) -> Kernel:
         return Seasonal(trend=kernel, periods=own, wave=kernel.variance / len(periodic(own)), slow=slow)
 
-    return tuple(replace(model, kernel=_of_numbers(model.kernel, periods, waved)) for model in models)
+    return tuple(replace(model, kernel=_of_numbers(model.kernel, periods, with_component)) for model in models)
 
 
 def with_periodic_models(
@@ -90,7 +93,7 @@ def _periodic_kernels(
     trends = TUNING.trends if one_side else TUNING.trends_of_several
     if rough and one_side and not columns:
         trends += (TUNING.rough_trend._replace(weight=rough),)
-    waved = [
+    periodic_kernels = [
         (
             Seasonal(
                 trend=kernel_of(trend, box, half_range),
@@ -106,9 +109,9 @@ def _periodic_kernels(
         for size in TUNING.periodic_sizes
     ]
     if not columns:
-        return [*waved]
+        return [*periodic_kernels]
     groups = [partial(AcrossGroups, columns=columns, shared=rho) for rho in TUNING.shared]
-    return [(group(inner=inner), weight) for group in groups for inner, weight in waved]
+    return [(group(inner=inner), weight) for group in groups for inner, weight in periodic_kernels]
 
 
 def _of_numbers(kernel: Kernel, periods: Periods, change: Callable[[Kernel, Periods], Kernel]) -> Kernel:

@@ -30,11 +30,11 @@ def predict(filtered: Filter, posterior: Posterior, X_test: FloatArray) -> Mixtu
     of change points. A model that is not active has weight 0 and keeps its prior prediction.
     """
     models, state = filtered.models, posterior.state
-    shapes, unsure = models.change_points.at(X_test), models.change_points.step_variance_at(X_test)
+    shapes, of_steps = models.change_points.at(X_test), models.change_points.step_variance_at(X_test)
     priors = [each.kernel.diagonal(X_test) for each in models.features]
     means, variances = np.zeros((len(models), len(X_test))), np.stack(priors)[models.label]
     means[state.index] = state.change_points.mean @ shapes.T
-    variances[state.index] += state.change_points.square @ unsure.T
+    variances[state.index] += state.change_points.square @ of_steps.T
     for label, rows in models.kernels_of(state.index):
         phi, index = models.at(label, X_test), state.index[rows]
         Q = state.rows[rows, :, : models.rank] @ phi.T
@@ -65,6 +65,8 @@ def noise_variance(
     before = filtered.prior(posterior.log_densities)
     exact = before.state.only(posterior.state.index)
     before = before._replace(state=exact)
+    # ``before`` is the posterior given z, in which sums are linearised as in the release, and ``exact`` that given
+    # a. Without change points, its variance does not depend on the values of a, so that expected ones are used.
     for stage in stages:
         linear = filtered.linearised(before, stage)
         expected_z = linear.mean.mean(axis=0) @ stage.B.T

@@ -35,7 +35,7 @@ class Squares(NamedTuple):
 
 
 class StageMeasurement(NamedTuple):
-    """One stage: noisy sums z = B q + s w of clipped residuals, with standard normal w.
+    """One stage: noisy sums z = B q + noise of clipped residuals.
 
     Entry c of q is the sum of (clip(y - g, low_c, high_c) - o_c) / u_c over the records of bin c, where o_c and u_c are
     the middle and the width of the clipping interval.
@@ -63,7 +63,7 @@ class StageMeasurement(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """Clipped absolute residuals ("distances" from the curve): noisy sums z = B q + s w.
+    """Clipped absolute residuals ("distances" from the curve): noisy sums z = B q + noise.
 
     Entry c of q is the sum of min(|y - g|, theta) / theta - 1/2 over the records of bin c.
 

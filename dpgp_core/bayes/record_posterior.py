@@ -1,7 +1,7 @@
 """Posterior of the curve given a release of another mechanism than Bayes cloaking.
 
 In such a release the strategy B (r, n) has a column for each record. Under a model, y = f(X) + e. A stage released
-z = B ((clip(y, low, high) - o) / u) + s w, with the notation of ``update``. The moments of clipping make it a linear
+z = B ((clip(y, low, high) - o) / u) + noise, with the notation of ``update``. The moments of clipping make it a linear
 observation of y with the matrix H = B diag(alpha / u) and the noise covariance B diag(extra / u^2) B^T + s^2 I. The
 prior covariance of y is Phi Phi^T + diag(noise), so that no matrix (n, n) is formed. Everything here is post-processing
 of z.
@@ -114,13 +114,13 @@ def _read(statistics: Statistics, model: RecordModel) -> tuple[FloatArray, Float
         m = stage.measurement
         low, high = ((end - statistics.midpoint) / statistics.y_scale for end in (m.low, m.high))
         width, middle, B = high - low, (high + low) / 2, m.B
-        k, gain, extra = clipped(mean[:n], variance[:n], low, high)
+        expected, gain, extra = clipped(mean[:n], variance[:n], low, high)
         H, scaled = B * (gain / width), B * (np.sqrt(extra) / width)
         cross = (H @ phi[:n]) @ phi.T - (H @ Q[:, :n].T) @ Q
         cross[:, :n] += H * model.noise
         S = cross[:, :n] @ H.T + scaled @ scaled.T + m.noise_sd**2 * np.eye(len(B))
         L = sturdy_cholesky(S, m.noise_sd**2)
-        surprise = stage.z - B @ ((k - middle) / width)
+        surprise = stage.z - B @ ((expected - middle) / width)
         white = solve_triangular(L, np.column_stack([surprise, cross]), lower=True, check_finite=False)
         w, new = white[:, 0], white[:, 1:]
         log_density -= 0.5 * float(w @ w) + float(np.log(L.diagonal()).sum()) + 0.5 * len(B) * _LOG_TWO_PI

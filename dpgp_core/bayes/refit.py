@@ -95,7 +95,7 @@ class ReleasePosterior:
         if self.statistics is not None:
             curve, Q, log_evidence = read_records(self.statistics, self.models, X_test)
             return CurvePosterior(self.models, X_test, curve, log_evidence, lambda: (Q, ()))
-        filtered, posterior = self._read
+        filtered, posterior = self._conditioned
         assert self.measured is not None
         return CurvePosterior(
             self.models,
@@ -109,7 +109,7 @@ class ReleasePosterior:
         """Return the log density of the sums of outcomes under each model (m,)."""
         if self.statistics is not None:
             return read_records(self.statistics, self.models, self.statistics.X[:1]).log_evidence
-        return self._read[1].state.log_evidence
+        return self._conditioned[1].state.log_evidence
 
     def noise_variance(self, X_test: FloatArray) -> FloatArray:
         """Return the part of the variance of f at X_test (P,) that is due to noise, see ``prediction.noise_variance``.
@@ -117,10 +117,10 @@ class ReleasePosterior:
         The release must be one of Bayes cloaking.
         """
         assert self.measured is not None
-        return noise_variance(*self._read, self.measured.stages, X_test)
+        return noise_variance(*self._conditioned, self.measured.stages, X_test)
 
     @cached_property
-    def _read(self) -> tuple[Filter, Posterior]:
+    def _conditioned(self) -> tuple[Filter, Posterior]:
         """The filter with the counts of the release, and its posterior. They do not depend on the test inputs."""
         assert self.filtered is not None
         assert self.measured is not None
@@ -344,7 +344,8 @@ def _column(statistics: Statistics | CellStatistics, of: str | None) -> int:
     if not columns:
         raise ValueError("no input of the release is a category, so it has no groups")
     if of is None and len(columns) > 1:
-        raise ValueError("several inputs are categories; say which one by of")
+        names = ", ".join(repr(statistics.x_names[d]) for d in columns)
+        raise ValueError(f"several inputs are categories, {names}; name one of them by the argument of")
     column = next((d for d in columns if of is None or statistics.x_names[d] == of), None)
     if column is None:
         raise ValueError(f"{of!r} is no input of the release that is a category")

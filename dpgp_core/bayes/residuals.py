@@ -7,10 +7,10 @@ of outliers and d their distance from the curve.
 
 Cases with outliers are needed because, for example, most people may pay nothing and one in twenty a great deal. Without
 such cases, the variance that clipped squares imply would shrink with the threshold theta, the next stage would choose a
-smaller theta, and in the end a mean of 31 would be published as 17, with unjustified certainty. On the other hand, few
-outliers are hidden by the noise, so that the squares can never exclude them. If they were always assumed, all intervals
-would be as wide as the bounds. Outliers are therefore assumed only if the squares make them more likely
-(``has_outliers``).
+smaller theta, and in the end a mean of 31 would be published as 17, with unjustified certainty. On the other hand, a
+small number of outliers is hidden by the noise, so that the squares can never exclude it. If outliers were always
+assumed, all intervals would be as wide as the bounds. Outliers are therefore assumed only if the squares make them more
+likely (``has_outliers``).
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def threshold_of_excess(
     """Return the threshold theta, in model units, whose squares best determine the mean excess p d of outliers.
 
     "Which threshold" in docs/bayes_cloaking.md has the criterion. Here outliers have the probability that the squares
-    so far imply, even if ``has_outliers`` does not assume them.
+    so far imply, even if that is too small for ``has_outliers``.
 
     Args:
         log_densities: log densities of the cases (S,).
@@ -185,13 +185,13 @@ def threshold_of_excess(
         s: standard deviation of the noise on the sum of squares.
         half_range: half the range of the outcomes, in model units.
     """
-    p, excess = softmax(log_densities), np.append(OUTLIERS.prod(axis=1), 0.0)[CASES.outliers]
-    excess -= p @ excess
+    weights, excess = softmax(log_densities), np.append(OUTLIERS.prod(axis=1), 0.0)[CASES.outliers]
+    excess -= weights @ excess
     gains = []
     for threshold in half_range * _THRESHOLDS:
         mean, variance = _sum_of_squares(half_range, curve_mse, np.full(len(people), threshold), people, s)
-        off = mean - (p * mean).sum() / len(mean)
-        gains.append((p * off * excess).sum() ** 2 / (p * (off**2 + variance)).sum())
+        deviation = mean - (weights * mean).sum() / len(mean)
+        gains.append((weights * deviation * excess).sum() ** 2 / (weights * (deviation**2 + variance)).sum())
     return float(half_range * _THRESHOLDS[np.argmax(gains)])
 
 
@@ -225,20 +225,21 @@ def _sum_of_squares(
     """Return mean and variance of sum_j min(r_j^2, theta^2) / theta^2 for two shapes of the core and all cases (2, S).
 
     The core is normal, or it consists of two groups of records that are far apart. For two groups and a small theta, a
-    normal core would underestimate the variance. The standard deviation of E (f - g)^2 is taken to be its value.
+    normal core would underestimate the variance. (f - g)^2 is taken to have a standard deviation equal to its mean.
     Arguments are those of ``log_density``.
     """
     a = threshold / np.sqrt((_SDS[:, None] * half_range) ** 2 + curve_mse)
     beyond, at = ndtr(-a), np.exp(-0.5 * a * a) / math.sqrt(2 * math.pi)
     normal = ((1 - 2 * beyond - 2 * a * at) / a**2 + 2 * beyond) @ people
     core = np.stack([normal, np.minimum(1 / a**2, TUNING.two_groups) @ people])[:, CASES.core]
-    own = (np.minimum(TUNING.peaked / a**4, 0.25) @ people)[CASES.core]
-    unsure = people @ np.minimum(curve_mse / threshold**2, 0.5)
+    of_records = (np.minimum(TUNING.peaked / a**4, 0.25) @ people)[CASES.core]
+    sd_of_curve = people @ np.minimum(curve_mse / threshold**2, 0.5)
     share, distance = np.vstack([OUTLIERS, [0.0, 0.0]]).T  # the last row is that of no outliers
-    far = share * (np.minimum(distance[:, None] * half_range / threshold, 1.0) ** 2 @ people)
-    mean = (1 - share[CASES.outliers]) * core + far[CASES.outliers]
-    loose = (TUNING.square_spread * core) ** 2 + (TUNING.outlier_spread * far[CASES.outliers]) ** 2
-    return mean, s**2 + own + unsure**2 + loose
+    outliers = (share * (np.minimum(distance[:, None] * half_range / threshold, 1.0) ** 2 @ people))[CASES.outliers]
+    mean = (1 - share[CASES.outliers]) * core + outliers
+    # residuals are not exactly normal, and outliers are not all at one distance
+    of_shape = (TUNING.square_spread * core) ** 2 + (TUNING.outlier_spread * outliers) ** 2
+    return mean, s**2 + of_records + sd_of_curve**2 + of_shape
 
 
 def of_binary(half_range: float, square: float) -> FloatArray:
@@ -248,8 +249,8 @@ def of_binary(half_range: float, square: float) -> FloatArray:
         half_range: h, in model units.
         square: mean of E f^2 over the records, in squared model units.
     """
-    sigma = max(half_range**2 - square, (_LEAST * half_range) ** 2)
-    difference = 0.5 * np.log(variances_of(half_range) / sigma)
+    variance = max(half_range**2 - square, (_LEAST * half_range) ** 2)
+    difference = 0.5 * np.log(variances_of(half_range) / variance)
     log_densities = -0.5 * (difference / TUNING.binary_spread) ** 2
     return np.where(CASES.outliers < 0, log_densities, -np.inf)
 
@@ -258,7 +259,7 @@ class NoiseShares(NamedTuple):
     """How the probability of each case of sigma^2 is divided among the models of a kernel, see ``noise_shares``.
 
     Attributes:
-        hats: share of each model in each case (m, S); those of one kernel add up to 1.
+        hats: share of each model in each case (m, S), a hat function of sigma^2; those of one kernel add up to 1.
         of_kernel: 1 where a model has a kernel, else 0 (K, m).
         log_prior: log prior weight of each kernel (K,).
     """

@@ -1,8 +1,8 @@
 """The models of a mixture on the bins of a release, and the posterior of the curve under all of them.
 
 "State and update" in docs/bayes_cloaking.md describes the state (a, eta, b): the k coefficients of the curve
-f(x) = phi(x)^T a, the sum of the residuals of each of the M bins, and the k_b coefficients of the field of clipping
-bias. Its length is N = k + M + k_b.
+f(x) = phi(x)^T a, the sum of the deviations y - f(x) of the records of each of the M bins, and the k_b coefficients of
+the field of clipping bias. Its length is N = k + M + k_b.
 
 All models are computed together: every array has a leading axis of the A *active* models. The other m - A models are no
 longer updated, because the squares have ruled out their noise variance (``Filter.active``). Models with the same kernel
@@ -218,16 +218,18 @@ class State:
         rows_over_even: rows times the features of means over bins with evenly spread records (A, R, M), or (A, R, 0) if
             locations were not measured.
         applied: number of leading rows that ``covariance_before`` and ``star_variance_before`` take into account. The
-            later rows are subtracted when ``smooth_covariance`` and ``star_variance`` are first used, because some
-            models may have been ruled out by then.
+            later rows are subtracted when ``smooth_covariance`` and ``star_variance`` are first used, which saves this
+            work for models that have been ruled out by then.
         covariance_before: covariance of the means of f over the bins given the applied rows (A, M, M).
         star_variance_before: variance of f at the nodes of ``bins.star`` given the applied rows (A, M (1 + 2 S)).
-        log_evidences: log p(z of all stages | model, share) for each of ``TUNING.location_shares`` (A, 4).
+        log_evidences: log p(z of all stages | model, share) for each of ``TUNING.location_shares`` (A, 4), without
+            change points.
         squared_norms: |w|^2 of each measurement, w = L^-1 (z - E z), in the order counts (if they are noisy), stages
             (A, number of measurements).
         change_points: posterior of the change points.
         effects: effect of each change point, for unit height, on the means of f over the bins (A, M, J).
-        log_evidence: log p(z | model) of every model (m,), given all stages in which the model was active.
+        log_evidence: log p(z | model) of every model (m,), averaged over the shares and with change points, given all
+            stages in which the model was active.
     """
 
     models: ModelSet
@@ -264,7 +266,7 @@ class State:
         return found
 
     def only(self, index: IndexArray) -> State:
-        """Return the state restricted to the models ``index``, which must be active."""
+        """Return the state restricted to the models ``index`` (A',), which must be active."""
         if np.array_equal(index, self.index):
             return self
         rows = np.searchsorted(self.index, index)

@@ -2,12 +2,13 @@
 
 "How the next stage is planned" in docs/bayes_cloaking.md describes the steps. The risk of a mixture would need one
 factorisation for each of its models. A strategy is therefore optimised for a single model with the average second
-moments of the mixture, each about the mean of its own model, K = sum_m pi_m K_m and F = sum_m pi_m F_m. Its risk is an
-upper bound of the risk of the mixture, because
+moments of the mixture, each about the mean of its own model, K = sum_m pi_m K_m and F = sum_m pi_m F_m. The risk of
+this model is an upper bound of the risk of the mixture, because
 
     sum_m pi_m tr F_m^T B^T S_m^-1 B F_m >= tr F^T B^T S^-1 B F,    S_m = B K_m B^T + s^2 I,    S = sum_m pi_m S_m,
 
-where (F, S) -> F^T S^-1 F is jointly convex (Lieb & Ruskai 1974). It is the risk of the best single linear estimator.
+where (F, S) -> F^T S^-1 F is jointly convex (Lieb & Ruskai 1974). The bound is the risk of the best
+linear estimator that is the same under all models.
 """
 
 from __future__ import annotations
@@ -49,13 +50,13 @@ def next_stage(
         B: strategy (r, M); None for the best one.
     """
     posterior = filtered.active(posterior)
-    likeliest, start, moments = posterior, None, None
+    planned_for, start, moments = posterior, None, None
     if width is not None:
         [query] = intervals(filtered, posterior, width)
     else:
-        query, likeliest, start, moments = _of_least_risk(filtered, posterior, s)
+        query, planned_for, start, moments = _of_least_risk(filtered, posterior, s)
     linear = filtered.linearised(posterior, query, moments)
-    B = plan_stage(filtered, likeliest, linear, s, start).B if B is None else B
+    B = plan_stage(filtered, planned_for, linear, s, start).B if B is None else B
     return query._replace(B=B, s=s), linear
 
 
@@ -119,8 +120,8 @@ def _of_least_risk(
 def choose_width(models: Sequence[RiskModel], B: FloatArray, s: float) -> int:
     """Return the index of the widest intervals whose risk is near the smallest.
 
-    It may exceed the smallest risk by ``TUNING.tied`` times the reduction of the risk by the stage. If the risk cannot
-    be computed, the narrowest intervals are chosen.
+    Their risk may exceed the smallest one by ``TUNING.tied`` times the reduction of the risk by the stage. If the risk
+    cannot be computed, the narrowest intervals are chosen.
 
     Args:
         models: the risk model for each width, in ascending order of the widths.
@@ -183,7 +184,7 @@ def identity_strategy(bins: int) -> Strategy:
 
 
 def quantised(strategy: Strategy) -> Strategy:
-    """Return the strategy as it will be measured: entries of B are multiples of 2^-20, and its bins are checked."""
+    """Return the strategy as it will be measured: entries of B are multiples of 2^-20, and its columns are checked."""
     return replace(strategy, B=strategy_integers(strategy.B) / GRID)
 
 

@@ -152,14 +152,13 @@ class Tuning:
     # The rough one of these; its weight grows with n / s [dates].
     rough_trend: PriorComponent = _ROUGH_TREND
 
-    # ---- cells.py: equal cells, by the number of numerical sides 1, 2, 3; u = n / (80 s) per group
+    # ---- cells.py: equal cells, by the number of numerical sides 1, 2, 3; u = n / (s ``cells_from``), n per group
 
     # Smallest and largest number of cells along each side [inputs; more cells cost time, and the measured locations
     # within cells resolve what is smaller than a cell].
     fewest_cells: tuple[int, ...] = (12, 4, 2)
     most_cells: tuple[int, ...] = (90, 16, 8)
-    # Each group has ``cells`` u^``cells_power`` cells, where u = n / (s ``cells_from``) [inputs: near these values
-    # errors hardly depend on them].
+    # Each group has ``cells`` u^``cells_power`` cells [inputs: near these values errors hardly depend on them].
     cells: float = 16
     cells_from: float = 80
     cells_power: float = 0.4
@@ -179,10 +178,10 @@ class Tuning:
     # Largest factor by which the number of cells along a side is increased if inputs are public and most cells are
     # empty [inputs: towns].
     finer_where_used: int = 2
-    # Cells along each side if inputs have periods and there are several sides. The first number is halved for a single
-    # side, which has ``phased_cells`` u^0.5 cells if that is more, and at most ``most_phased_cells`` if those of all
-    # phases are counted [dates: with 12 cells for five years, a yearly pattern next to a declared weekly one is
-    # hidden].
+    # Cells along each side if inputs have periods, before division by phase and with fewer for several groups. A single
+    # side has only half of the first number, or ``phased_cells`` u^0.5 if that is more. The cells of all its phases
+    # together are at most ``most_phased_cells`` [dates: with 12 cells for five years, a yearly pattern next to a
+    # declared weekly one is hidden].
     fewest_phased_cells: tuple[int, ...] = (12, 8, 2)
     phased_cells: float = 5
     most_phased_cells: int = 288
@@ -350,8 +349,8 @@ class Tuning:
     # Distances between neighbouring knots of a bump, in cells. At half its height a bump is 1.27 times as wide as this
     # distance [inputs: peaks].
     bump_widths: tuple[int, ...] = (1, 2, 3)
-    # Factor of the variance of 1{phi > u}, which steps have because of their unknown location, that is added for bumps,
-    # because a peak may be sharper than the bump [inputs: peaks].
+    # Steps at unknown locations have an additional variance, that of 1{chi > u} over u. This share of it is added for
+    # bumps as well, because a peak may be sharper than the bump [inputs: peaks].
     bump_sharpness: float = 0.25
     # Prior variances of the heights of change points, over v, equally probable [inputs: jumps, peaks and smooth
     # curves].

@@ -1,10 +1,10 @@
 """How a stage updates the state: its sums as a linear observation, and the Kalman update of all models by them.
 
 "Moments of a clipped residual" and "State and update" in docs/bayes_cloaking.md have the formulas. A stage released
-z = B q + s w with standard normal w, where entry c of q is the sum of (clip(r_j, low_c, high_c) - o_c) / u_c over the
-N_c records of bin c. Here r_j = y_j - g(x_j) is the residual about the public curve g, and o_c and u_c are the middle
-and the width of the clipping interval. Let Phi be the means of the features over the bins, n^ = E N (``RecordCounts``),
-and mean, alpha (``gain``) and extra the moments of one clipped residual (``gp.clipping``). Then
+z = B q + noise, where entry c of q is the sum of (clip(r_j, low_c, high_c) - o_c) / u_c over the n_c records of bin c.
+Here r_j = y_j - g(x_j) is the residual about the public curve g, and o_c and u_c are the middle and the width of the
+clipping interval. Let Phi be the means of the features over the bins, n^_c = E n_c (``RecordCounts``), and mean, alpha
+(``gain``) and extra the moments of one clipped residual (``gp.clipping``). Then
 
     q = n^ (mean - o) / u + T ((a, eta, b) - E(a, eta, b)) + rest,
     T = [diag(slope) Phi, diag(alpha / u), bias],    slope = alpha n^ / u.
@@ -66,7 +66,7 @@ class LinearSums:
     Attributes:
         index: the models (A,).
         mean: E q without change points (A, M).
-        slope: derivative of q with respect to the mean of f over the bin (A, M).
+        slope: derivative of E q with respect to the mean of f over the bin (A, M).
         gain: derivative of q with respect to eta (A, M).
         bias: derivative of q with respect to b (M, k_b), the same under all models.
         label: kernels of the models (A,).
@@ -167,8 +167,9 @@ def linearise(
     gain, off = one.gain / u, (one.mean + bias.mean + field - centre) / u
     biased = (n * beta / u)[:, None] * models.bias
     # The covariance of the rest has four parts: the error of linearising clipping in f, whose correlation is the square
-    # of that of f; the error N - n^ of the counts; the bias that stages do not share; and terms that are independent
-    # between bins. One model is computed at a time, because arrays (A, M, M) exceed the caches of a processor.
+    # of that of f; the error n_c - n^_c of the counts; the bias that stages do not share; and, independent from bin to
+    # bin, the clipping noise of each record and the unknown variation of f within a bin. One model is computed at a
+    # time, because arrays (A, M, M) exceed the caches of a processor.
     rest, of_bias, curved = np.empty_like(V), (1 - TUNING.bias_shared) * biased @ biased.T, np.sqrt(common) / (v * u)
     of_counts, squared_counts = counts.covariance, counts.covariance + _outer(n)
     for row, each in enumerate(rest):
@@ -198,7 +199,7 @@ def linearise(
 
 
 def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: FloatArray) -> State:
-    """Return the posterior after the measurement z = B q + s w. With C the covariance before,
+    """Return the posterior after the measurement z = B q + noise. With C the covariance before,
 
         S = B (T C T^T + rest) B^T + s^2 I = L L^T,    Q = L^-1 B T C,
         mean += Q^T L^-1 (z - B E q),    C -= Q^T Q.
@@ -242,8 +243,8 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
     explained = over_bins.swapaxes(1, 2) @ G
     log_evidences = state.log_evidences + log_densities
     log_evidence = state.log_evidence.copy()
-    smooth = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.location_shares))
-    log_evidence[state.index] = smooth + change_points.log_evidence
+    of_smooth_curve = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.location_shares))
+    log_evidence[state.index] = of_smooth_curve + change_points.log_evidence
     return replace(
         state,
         mean=state.mean + (white[:, None] @ Q)[:, 0],
