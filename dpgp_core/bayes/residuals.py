@@ -122,7 +122,7 @@ def may_have_outliers(log_densities: FloatArray) -> bool:
 
 
 def farthest_outliers(log_densities: FloatArray) -> FloatArray:
-    """Return the log densities of the cases (S,) if there are outliers, as far away as the squares allow.
+    """Return the log densities of the cases (S,) if outliers have the largest distances that the squares allow.
 
     Squares whose thresholds theta are all below a distance d cannot distinguish it from larger ones, whereas p d, by
     which outliers change the mean, grows with it. Each share p is therefore given the largest distance at which its log
