@@ -85,7 +85,7 @@ def test_intervals_cover_rare_answers_that_the_curve_misses():
 
 def test_outliers_do_not_move_the_curve():
     made, read = rare()
-    mixture, (filtered, posterior) = made.uncertainty.prediction, read._read
+    mixture, (filtered, posterior) = made.uncertainty.prediction, read._conditioned
     alone = predict(filtered, posterior, GRID[:, None])
     np.testing.assert_allclose(mixture.mean, alone.mean, rtol=1e-9, atol=1e-12)
     added = variance_of_outliers(filtered, posterior, read.measured.stages, alone, GRID[:, None])
@@ -104,10 +104,10 @@ def test_sampled_curves_vary_as_much_as_intervals():
 
 
 @pytest.mark.parametrize("name", ["normal", "counts"])
-def test_usual_outcomes_have_no_second_reading(name):
+def test_usual_outcomes_need_no_cautious_posterior(name):
     made, read = release(name, 0)
     assert not made.uncertainty.prediction.of_outliers.any()
-    assert not may_have_outliers(read._read[1].log_densities)
+    assert not may_have_outliers(read._conditioned[1].log_densities)
 
 
 @pytest.mark.full
