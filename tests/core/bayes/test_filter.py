@@ -208,8 +208,8 @@ def test_strategies_are_quantised_with_columns_within_norm_one(even):
         assert ((integers**2).sum(axis=0) <= 2**40).all()
 
 
-def test_identified_outliers_cause_a_second_reading():
-    """As if the larger clipping bias had been known from the beginning; without outliers nothing is read again."""
+def test_identified_outliers_cause_reprocessing_of_all_sums():
+    """As if the larger clipping bias had been known from the beginning; without outliers nothing is processed again."""
     rng, n = np.random.default_rng(0), 400
     X = (np.arange(n)[:, None] * 10 // n + 0.5) / 10
     columns = clusters_of(((0.0, 1.0),), X)
