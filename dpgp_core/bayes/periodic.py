@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..kernels import AcrossGroups, Kernel, RougherGroup
+from ..kernels import AcrossGroups, Kernel, LevelAndCurve, RougherGroup
 from ..levels import level_columns, number_sides
 from ..seasons import Periods, Seasonal, check_room, periodic
 from .model import Model, kernel_of, with_noises
@@ -93,10 +93,11 @@ def _periodic_kernels(
     trends = TUNING.trends if one_side else TUNING.trends_of_several
     if rough and one_side and not columns:
         trends += (TUNING.rough_trend._replace(weight=rough),)
+    level = TUNING.level * TUNING.curve_variance * half_range**2
     periodic_kernels = [
         (
             Seasonal(
-                trend=kernel_of(trend, box, half_range),
+                trend=LevelAndCurve(level=level, curve=kernel_of(trend, box, half_range)),
                 periods=_own(periods, columns),
                 wave=size * TUNING.periodic_variance * TUNING.curve_variance * half_range**2 / len(periodic(periods)),
                 slow=_slow(box),

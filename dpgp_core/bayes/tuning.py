@@ -140,11 +140,14 @@ class Tuning:
     periodic_lengthscales: tuple[float, ...] = (0.5, 1.0)
     # Lengthscale over which a periodic component may change, over each side of the box [dates].
     periodic_change: float = 1.0
-    # Trends next to a periodic component, for one input and for several. The cells of several inputs are too large to
-    # show shorter lengthscales [dates: with slow trends only, a yearly pattern next to a declared weekly one was
-    # averaged over].
+    # Trends next to a periodic component about an unknown mean level, for one input and for several. The bins of
+    # several inputs are too large to show shorter lengthscales [dates: with slow trends only, a yearly pattern next to
+    # a declared weekly one was averaged over; with large trends alone, models without a periodic component described a
+    # small trend better, so that a component of a twentieth of the mean was judged absent, coverage 0.5].
     trends: tuple[PriorComponent, ...] = tuple(
-        PriorComponent(EQ, share, 0.5, 1.0) for share in (1 / 32, 1 / 16, 1 / 8, 1 / 2)
+        PriorComponent(EQ, share, amplitude, 1.0)
+        for amplitude in (0.5, 0.1)
+        for share in (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
     )
     trends_of_several: tuple[PriorComponent, ...] = tuple(
         PriorComponent(EQ, share, 0.5, 1.0) for share in (1 / 8, 1 / 2)

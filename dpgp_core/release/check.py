@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 CARD = "release.json"
 MOST_BYTES = 1 << 31
 _ALONG, _ACROSS = 201, 41  # points along a curve, and along each side of a map
-_ROUNDING = 1e-9  # tolerance for rounding errors of the sum of all parts of the budget
+_ROUNDING = 1e-6  # tolerance for rounding errors of the sum of all parts of the budget, and of epsilon given mu
 _AGAIN = "fetch it again from whoever released it"
 
 
@@ -282,14 +283,20 @@ def _loaded(
 
 
 def _check_noise(statistics: CellStatistics, guarantee: Guarantee) -> None:
-    """Raise ValueError if all measurements together have less noise than the guarantee requires."""
-    if not isinstance(guarantee.loss, GaussianLoss):
-        return
-    allowed = guarantee.loss.mu / (guarantee.rows or 1)  # for one record, or one person
-    if statistics.mu > allowed * (1 + _ROUNDING):
+    """Raise ValueError if all measurements together have less noise than the guarantee requires.
+
+    The noise of a release by Bayes cloaking is Gaussian, whatever kind of privacy loss its card names. The loss of all
+    measurements must not exceed the epsilon of the card at its delta, nor the mu of the card.
+    """
+    rows, budget, loss = guarantee.rows or 1, guarantee.budget, guarantee.loss
+    measured = GaussianLoss(rows * statistics.mu)
+    epsilon = measured.epsilon(budget.delta) if budget.delta > 0 else math.inf
+    allowed = loss.mu if isinstance(loss, GaussianLoss) else math.inf
+    if epsilon > budget.epsilon * (1 + _ROUNDING) or measured.mu > allowed * (1 + _ROUNDING):
         raise ValueError(
-            f"the noise in {FILE} gives mu = {statistics.mu:.4g}, and the guarantee on {CARD} allows {allowed:.4g}: "
-            f"the release is less private than it claims, or its files were changed; {_AGAIN}"
+            f"the noise in {FILE} gives mu = {measured.mu:.4g} and epsilon = {epsilon:.4g} at delta {budget.delta:g}. "
+            f"The guarantee on {CARD} claims less: the release is less private than it claims, or its files were "
+            f"changed; {_AGAIN}"
         )
 
 

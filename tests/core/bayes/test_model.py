@@ -133,10 +133,11 @@ def test_periodic_models_have_half_of_the_weight():
     found = with_periodic_models(plain, BOX, 2.0, (YEAR,))
     waves = np.array([model.kernel.wave > 0 for model in found])
     assert weights_of(found)[waves].sum() == pytest.approx(0.5)
-    large, small = 4 / 3, 4 / 3 * (1 / 2 + 1 / 2 / 25)
-    variances = np.array([model.kernel.variance for model in found])
-    np.testing.assert_allclose(variances[~waves], large)
-    np.testing.assert_allclose(np.unique(variances[waves].round(9)), [small, large], atol=1e-8)
+    level, trends, components = 1 / 2, (1 / 10, 1 / 2), (1 / 2 / 25, 1 / 2)
+    variances = np.array([model.kernel.variance for model in found]) / (4 / 3)
+    np.testing.assert_allclose(variances[~waves], 1)
+    expected = sorted(level + trend + component for trend in trends for component in components)
+    np.testing.assert_allclose(np.unique(variances[waves].round(9)), expected, atol=1e-8)
     assert [model.kernel.trend for model in found[: len(plain)]] == [model.kernel for model in plain]
 
 
@@ -154,12 +155,12 @@ def test_a_declared_kernel_is_one_of_the_trends():
     assert declared in {model.kernel.trend for model in found}
 
 
-@pytest.mark.full_for("12", "13")
-@pytest.mark.parametrize("repeat", [11, 12, 13])
-def test_a_small_weekly_component_is_found(repeat):
-    """Beside large waves alone four of nine releases took it for none, these among them; one of nine still does."""
+@pytest.mark.full_for("900-12", "900-13", "625-1", "625-2")
+@pytest.mark.parametrize(("scale", "repeat"), [(900, 11), (900, 12), (900, 13), (625, 0), (625, 1), (625, 2)])
+def test_a_small_weekly_component_is_found(scale, repeat):
+    """With large trends or large components alone, half of the curve and less was inside these intervals."""
     t, rng = np.arange(float(DAYS)), np.random.default_rng([3, repeat])
-    rate = 20 + 3 * np.sin(t / 900) + np.cos(2 * np.pi * (t - 20) / WEEK)
+    rate = 20 + 3 * np.sin(t / scale) + np.cos(2 * np.pi * (t - 20) / WEEK)
     data = table(t[:, None], rng.poisson(rate).astype(float), **VISITS)
     mechanism = BayesCloaking(epsilon=1.0, delta=1e-5, protects="inputs and outputs", periods=[WEEK])
     at = np.rint(np.linspace(0, DAYS - 1, 100)).astype(int)

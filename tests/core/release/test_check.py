@@ -247,10 +247,20 @@ def test_private_releases_are_read_with_their_models(tmp_path):
 
 
 @pytest.mark.parametrize("mechanism", ["bayes", "bayes_cells"])
-def test_less_noise_than_the_guarantee_requires_is_found(tmp_path, mechanism):
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"loss": {"kind": "gaussian", "mu": 0.1}},
+        {"epsilon": 0.05, "loss": {"kind": "approximate", "epsilon": 0.05, "delta": 1e-5, "times": 1}},
+        {"epsilon": 0.05, "loss": {"kind": "pure", "epsilon": 0.05, "rho": None, "times": 1}},
+        {"delta": 0.0, "loss": {"kind": "pure", "epsilon": 1.0, "rho": None, "times": 1}},
+    ],
+    ids=["mu", "approximate", "pure", "no delta"],
+)
+def test_less_noise_than_the_guarantee_requires_is_found(tmp_path, mechanism, forged):
     folder = written(zip_of(mechanism), tmp_path)
-    mu = json.loads((folder / "release.json").read_text())["guarantee"]["loss"]["mu"]
-    assert load(folder).statistics.mu == pytest.approx(mu, rel=1e-9)
-    edited(folder, ("guarantee", "loss", "mu"), repr(0.99 * mu))
+    guarantee = json.loads((folder / "release.json").read_text())["guarantee"]
+    assert load(folder).statistics.mu == pytest.approx(guarantee["loss"]["mu"], rel=1e-9)
+    edited(folder, ("guarantee",), json.dumps(guarantee | forged))
     with pytest.raises(ValueError, match=r"less private than it claims, or its files were changed; fetch it again"):
         load(folder)
