@@ -176,7 +176,7 @@ def test_own_maps_have_east_across():
         coordinates=("lon", "lat"),
     )
     [group], oriented = groups_of(east)
-    [drawn] = figures._map(oriented, np.arange(6.0)[group.rows], np.ones(6)).data
+    drawn, *_ = figures._map(oriented, np.arange(6.0)[group.rows], np.ones(6)).data
     assert (drawn.x[0], drawn.y[0]) == (-1.0, 51.0)
     np.testing.assert_array_equal(drawn.z, [[0, 1, 2], [3, 4, 5]])
 
