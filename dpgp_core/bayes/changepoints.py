@@ -120,9 +120,10 @@ class ChangePoints:
         even: means of chi over evenly spread records of each bin (M, J).
         at_mean_location: chi at the mean location of the records of each bin (M, J).
         spread: variance of the locations within each bin, divided by that of evenly spread records, at most 1 (M,).
-        sharp: how much of the variance of 1{chi > u} over the unknown u is added for each shape (J,): all of it, 1, for
+        step_share: share of the variance of 1{chi > u} over the unknown u that is added for each shape (J,): 1 for
             steps and plateaus, ``TUNING.bump_sharpness`` for bumps, and 0 for masses.
-        step_variance: ``sharp`` times the variance over u of the means of 1{chi > u} over evenly spread records (M, J).
+        step_variance: ``step_share`` times the variance over u of the means of 1{chi > u} over evenly spread
+            records (M, J).
         variances: possible prior variances v_b of the heights, equally likely (V,).
         masses: locations of the masses (I,), whose shapes are the last I of the J shapes.
     """
@@ -133,7 +134,7 @@ class ChangePoints:
     even: FloatArray
     at_mean_location: FloatArray
     spread: FloatArray
-    sharp: FloatArray
+    step_share: FloatArray
     step_variance: FloatArray
     variances: FloatArray
     masses: FloatArray
@@ -141,7 +142,7 @@ class ChangePoints:
     @cached_property
     def log_prior(self) -> FloatArray:
         """Prior log probability that a change point is present and has each shape (J,)."""
-        steps, bumps, plateaus = _numbers(self.bins) if len(self.sharp) else (0, 0, 0)
+        steps, bumps, plateaus = _numbers(self.bins) if len(self.step_share) else (0, 0, 0)
         shares = TUNING.change_point_share, TUNING.plateau_share, TUNING.mass_share
         numbers = np.array([steps + bumps, plateaus, len(self.masses)])
         return np.asarray(np.log(np.repeat(shares / np.maximum(numbers, 1), numbers)))
@@ -149,10 +150,10 @@ class ChangePoints:
     def at(self, X: FloatArray) -> FloatArray:
         """Return chi at X (n, D), an array (n, J)."""
         if not len(self.masses):
-            return _shapes(self.bins, X, len(self.sharp))
+            return _shapes(self.bins, X, len(self.step_share))
         low, high = self.bins.sides[0]
         there = np.abs(np.clip(X[:, :1], low, high) - self.masses) <= _SAME * (high - low)
-        return np.hstack([_shapes(self.bins, X, len(self.sharp) - len(self.masses)), there])
+        return np.hstack([_shapes(self.bins, X, len(self.step_share) - len(self.masses)), there])
 
     def with_masses(self, masses: FloatArray, shares: FloatArray) -> ChangePoints:
         """Return the shapes with the given masses, which replace all others.
@@ -161,7 +162,7 @@ class ChangePoints:
             masses: locations of the masses (I,).
             shares: share of the records of each bin that is at each of them (M, I).
         """
-        steps = len(self.sharp) - len(self.masses)
+        steps = len(self.step_share) - len(self.masses)
 
         def added(before: FloatArray, more: FloatArray) -> FloatArray:
             return np.concatenate([before[..., :steps], more], axis=-1)
@@ -173,14 +174,14 @@ class ChangePoints:
             even=added(self.even, shares),
             at_mean_location=added(self.at_mean_location, shares),
             step_variance=added(self.step_variance, np.zeros_like(shares)),
-            sharp=added(self.sharp, np.zeros(len(masses))),
+            step_share=added(self.step_share, np.zeros(len(masses))),
             masses=masses,
         )
 
     def step_variance_at(self, X: FloatArray) -> FloatArray:
         """Return the variance of 1{chi(X) > u}, X (n, D), that is due to the unknown u of a step (n, J)."""
         parts = (share[:, None] * np.abs(off) * (1 - np.abs(off)) for share, _, off in self._known_parts(X))
-        return np.asarray(self.sharp * sum(parts))
+        return np.asarray(self.step_share * sum(parts))
 
     def step_covariance(self, X: FloatArray, squares: FloatArray) -> FloatArray:
         """Return the covariance of f at X (n, D) that is due to the unknown locations of steps (m, n, n).
@@ -197,13 +198,13 @@ class ChangePoints:
         total = np.zeros((len(squares), len(X) ** 2))
         for share, known, off in self._known_parts(X):
             of_pairs = np.sqrt(np.outer(share, share))
-            for few in np.array_split(np.arange(len(self.sharp)), max(len(self.sharp) // _BATCH, 1)):
+            for few in np.array_split(np.arange(len(self.step_share)), max(len(self.step_share) // _BATCH, 1)):
                 first, step = known.T[few, :, None], off.T[few, :, None]
                 low, high, across = np.minimum(first, first + step), np.maximum(first, first + step), (0, 2, 1)
                 common = np.minimum(high, high.transpose(across)) - np.maximum(low, low.transpose(across))
                 products = step * step.transpose(across)
                 each = of_pairs * (np.sign(products) * np.maximum(common, 0.0) - products)
-                total += (self.sharp * squares)[:, few] @ each.reshape(len(few), -1)
+                total += (self.step_share * squares)[:, few] @ each.reshape(len(few), -1)
         return total.reshape(len(squares), len(X), len(X))
 
     def _known_parts(self, X: FloatArray) -> tuple[tuple[FloatArray, FloatArray, FloatArray], ...]:
@@ -229,7 +230,7 @@ class ChangePoints:
         for bumps. The chi of a step has a kink in the middle of a part. Its mean is corrected so that it is exact if
         all records of the bin are at one location.
         """
-        if not len(self.sharp):
+        if not len(self.step_share):
             return replace(self, bins=bins, over_bins=bins.averages(self.nodes))
         [nodes] = bins.offsets(bins.nodes)
         t, square, at_mean = bins.averages(nodes), bins.averages(nodes**2), self.at(bins.averages(bins.nodes))
@@ -248,7 +249,7 @@ class ChangePoints:
 
     def prior(self, variances: FloatArray) -> ChangePointState:
         """Return the state before anything is released, given v_b under each model (A, V)."""
-        A, J = len(variances), len(self.sharp)
+        A, J = len(variances), len(self.step_share)
         none, nothing = np.zeros((A, TUNING.most_change_points, J)), np.zeros((A, 0))
         state = ChangePointState(np.zeros((A, 0, J)), nothing, (), none, none, np.zeros(A))
         return _fitted(state, variances, self.log_prior)
@@ -362,8 +363,8 @@ def change_points_of(bins: Bins, variance: float) -> ChangePoints:
     """
     if bins.dim > 1 or not bins.numeric_sides:
         return no_change_points(bins)
-    sharp = np.repeat([1.0, TUNING.bump_sharpness, 1.0], _numbers(bins))
-    change_points = _change_points(bins, sharp, variance * np.array(TUNING.change_point_variances))
+    step_share = np.repeat([1.0, TUNING.bump_sharpness, 1.0], _numbers(bins))
+    change_points = _change_points(bins, step_share, variance * np.array(TUNING.change_point_variances))
     if isinstance(bins, CellGrid):
         return change_points
     share = bins.node_sums.reshape(bins.size, -1).sum(axis=1) / bins.node_sums.sum()
@@ -381,7 +382,7 @@ def with_masses_at_ends(change_points: ChangePoints, counts: RecordCounts) -> Ch
         counts: posterior of the numbers of records in the cells.
     """
     bins, n = change_points.bins, counts.mean
-    if isinstance(bins, Clusters) or not len(change_points.sharp):
+    if isinstance(bins, Clusters) or not len(change_points.step_share):
         return change_points
     masses, shares = [], []
     for end, cell, neighbour in zip(bins.sides[0], (0, -1), (1, -2), strict=True):
@@ -400,8 +401,8 @@ def no_change_points(bins: Bins) -> ChangePoints:
     return _change_points(bins, np.zeros(0), np.zeros(0))
 
 
-def _change_points(bins: Bins, sharp: FloatArray, variances: FloatArray) -> ChangePoints:
-    nodes = _shapes(bins, bins.nodes, len(sharp))
+def _change_points(bins: Bins, step_share: FloatArray, variances: FloatArray) -> ChangePoints:
+    nodes = _shapes(bins, bins.nodes, len(step_share))
     even = bins.even_averages(nodes)
     change_points = ChangePoints(
         bins=bins,
@@ -410,8 +411,8 @@ def _change_points(bins: Bins, sharp: FloatArray, variances: FloatArray) -> Chan
         even=even,
         at_mean_location=even,
         spread=np.ones(bins.size),
-        sharp=sharp,
-        step_variance=sharp * _step_variance(bins, len(sharp)),
+        step_share=step_share,
+        step_variance=step_share * _step_variance(bins, len(step_share)),
         variances=variances,
         masses=np.zeros(0),
     )

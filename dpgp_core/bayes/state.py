@@ -69,8 +69,8 @@ class ModelSet:
         change_point_variances: prior variances of their heights under each model (m, V).
         feature_error: mean variance of f about phi^T a over each bin (K, M); None if locations are unknown.
         even: means of phi over bins with evenly spread records (K, M, k); None if locations were not measured.
-        open_share: share of the variance of f within a bin that remains after locations were measured (M,); None if
-            they were not measured.
+        unresolved_share: share of the variance of f within a bin that remains after locations were measured (M,); None
+            if they were not measured.
     """
 
     bins: Bins
@@ -90,7 +90,7 @@ class ModelSet:
     change_point_variances: FloatArray
     feature_error: FloatArray | None = None
     even: FloatArray | None = None
-    open_share: FloatArray | None = None
+    unresolved_share: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.label)
@@ -120,7 +120,7 @@ class ModelSet:
         """
         if self.feature_error is not None:
             return self.feature_error[label]
-        return within if self.open_share is None else self.open_share * within
+        return within if self.unresolved_share is None else self.unresolved_share * within
 
 
 def model_set(
@@ -162,13 +162,13 @@ def model_set(
     )
 
 
-def models_given_locations(models: ModelSet, bins: LocatedGrid, open_share: FloatArray) -> ModelSet:
+def models_given_locations(models: ModelSet, bins: LocatedGrid, unresolved_share: FloatArray) -> ModelSet:
     """Return the models once the mean locations of records within cells have been measured.
 
     Args:
         models: the models on cells in which locations are unknown.
         bins: the same cells with the mean locations.
-        open_share: share of the variance within a cell that the measured locations leave open (M,).
+        unresolved_share: share of the variance within a cell that the measured locations leave open (M,).
     """
     bin_features = _bin_features(bins, models.features, models.nodes)
     return replace(
@@ -177,7 +177,7 @@ def models_given_locations(models: ModelSet, bins: LocatedGrid, open_share: Floa
         bin_features=bin_features,
         prior_over_bins=bin_features @ bin_features.swapaxes(1, 2),
         even=models.bin_features,
-        open_share=open_share,
+        unresolved_share=unresolved_share,
         change_points=models.change_points.given_locations(bins),
     )
 
@@ -222,8 +222,8 @@ class State:
             work for models that have been ruled out by then.
         covariance_before: covariance of the means of f over the bins given the applied rows (A, M, M).
         star_variance_before: variance of f at the nodes of ``bins.star`` given the applied rows (A, M (1 + 2 S)).
-        log_evidences: log p(z of all stages | model, share) for each of ``TUNING.location_shares`` (A, 4), without
-            change points.
+        log_evidences_by_share: log p(z of all stages | model, share) for each of ``TUNING.location_shares`` (A, 4),
+            without change points.
         squared_norms: |w|^2 of each measurement, w = L^-1 (z - E z), in the order counts (if they are noisy), stages
             (A, number of measurements).
         change_points: posterior of the change points.
@@ -242,7 +242,7 @@ class State:
     applied: int
     covariance_before: FloatArray
     star_variance_before: FloatArray
-    log_evidences: FloatArray
+    log_evidences_by_share: FloatArray
     squared_norms: FloatArray
     change_points: ChangePointState
     effects: FloatArray
@@ -389,7 +389,7 @@ def prior_state(models: ModelSet, counts: RecordCounts) -> State:
         applied=0,
         covariance_before=models.prior_over_bins[models.label],
         star_variance_before=of_kernel[models.label],
-        log_evidences=np.zeros((A, len(TUNING.location_shares))),
+        log_evidences_by_share=np.zeros((A, len(TUNING.location_shares))),
         squared_norms=np.full((A, 1), counts.misfit[0]) if counts.misfit is not None else np.zeros((A, 0)),
         change_points=change_points,
         effects=np.broadcast_to(models.change_points.over_bins, (A, *models.change_points.over_bins.shape)),

@@ -263,7 +263,7 @@ def moments_of(filtered: Filter, posterior: Posterior, linear: LinearSums) -> Mo
     K = slope * prior * slope.swapaxes(1, 2) + linear.bias @ linear.bias.T - TG @ TG.swapaxes(1, 2)
     K.reshape(len(K), -1)[:, :: M + 1] += linear.gain**2 * state.prior[:, k : k + M]
     F = slope * prior - TG @ state.rows_over_bins
-    if len(models.change_points.sharp):
+    if len(models.change_points.step_share):
         of_state, gain = state.covariance_of_change_points, linear.gain[:, :, None]
         of_sums = slope * of_state[:, :M] + gain * of_state[:, M : 2 * M] + linear.bias @ of_state[:, 2 * M :]
         K += slope.swapaxes(1, 2) * of_sums[..., :M] + gain.swapaxes(1, 2) * of_sums[..., M : 2 * M]

@@ -241,9 +241,9 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
         state.change_points, G, white, models.change_point_variances[state.index]
     )
     explained = over_bins.swapaxes(1, 2) @ G
-    log_evidences = state.log_evidences + log_densities
+    log_evidences_by_share = state.log_evidences_by_share + log_densities
     log_evidence = state.log_evidence.copy()
-    of_smooth_curve = np.logaddexp.reduce(log_evidences, axis=1) - math.log(len(TUNING.location_shares))
+    of_smooth_curve = np.logaddexp.reduce(log_evidences_by_share, axis=1) - math.log(len(TUNING.location_shares))
     log_evidence[state.index] = of_smooth_curve + change_points.log_evidence
     return replace(
         state,
@@ -254,7 +254,7 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
         applied=state.rows.shape[1],
         covariance_before=state.smooth_covariance,
         star_variance_before=state.star_variance,
-        log_evidences=log_evidences,
+        log_evidences_by_share=log_evidences_by_share,
         squared_norms=np.column_stack([state.squared_norms, (white * white).sum(axis=1)]),
         change_points=change_points,
         effects=np.subtract(state.effects, explained, out=explained),

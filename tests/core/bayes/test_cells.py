@@ -364,7 +364,7 @@ def test_models_together_equal_models_alone(index):
     for row, model in enumerate(index):
         one = set_of([many[model]])
         alone, k, M = read_in_two_stages(one, B, z), one.rank, CELLS.size
-        for name in ("mean_over_bins", "mean_at_star", "variance_over_bins", "star_variance", "log_evidences"):
+        for name in ("mean_over_bins", "mean_at_star", "variance_over_bins", "star_variance", "log_evidences_by_share"):
             np.testing.assert_allclose(getattr(together, name)[row], getattr(alone, name)[0], **SAME)
         np.testing.assert_allclose(together.coefficients[row, :k], alone.coefficients[0], **SAME)
         np.testing.assert_allclose(together.coefficients[row, k:], 0, atol=1e-12)

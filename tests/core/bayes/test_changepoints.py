@@ -34,7 +34,7 @@ SMOOTH = Model(kernel=EQ(variance=0.5, lengthscale=[0.5]), noise_variance=0.3)
 SHARE, AMPLITUDES = TUNING.change_point_share, TUNING.change_point_variances
 OF_CELLS = change_points_of(CELLS, LARGE)
 STEPS = CELLS.size - 1
-J = len(OF_CELLS.sharp)
+J = len(OF_CELLS.step_share)
 FOUND = OF_CELLS.prior(np.ones((1, 2)))._replace(
     squares=np.array([[2.0], [0], [0]])[None] * np.eye(1, J, 1)
 )  # the second step
