@@ -355,10 +355,12 @@ class CellStatistics(Released):
     def mu(self) -> float:
         """Smallest mu for which the noise of all measurements together is mu-GDP for one record, or one person."""
         noisy = [measurement for measurement, _ in self.measured]
-        multipliers = [
-            each.noise_multiplier for each in (self.counts, *noisy) if isinstance(each, CellCounts | Measurement)
+        if not all(isinstance(each, Measurement) for each in noisy):
+            return math.inf
+        parts = [
+            each.noise_multiplier**-2 for each in (self.counts, *noisy) if isinstance(each, CellCounts | Measurement)
         ]
-        return math.sqrt(math.fsum(multiplier**-2 for multiplier in multipliers))
+        return math.sqrt(math.fsum(parts))
 
     @property
     def _numbers(self) -> list[int]:

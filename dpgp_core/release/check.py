@@ -29,6 +29,7 @@ from ..figures.ticks import dates_of
 from ..gp.uncertainty import IntervalTarget
 from ..kernels import Kernel
 from ..measurement.described_arrays import FILE, UNREADABLE
+from ..measurement.measurement import KnownCounts
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import MADE_BEFORE_0_3, statistics_from_files
 from ..mechanisms import BayesCloaking, SparseVariational
@@ -283,21 +284,26 @@ def _loaded(
 
 
 def _check_noise(statistics: CellStatistics, guarantee: Guarantee) -> None:
-    """Raise ValueError if all measurements together have less noise than the guarantee requires.
+    """Raise ValueError if the measurements are less private than the guarantee claims.
 
     The noise of a release by Bayes cloaking is Gaussian, whatever kind of privacy loss its card names. The loss of all
-    measurements must not exceed the epsilon of the card at its delta, nor the mu of the card.
+    measurements must not exceed the epsilon of the card at its delta, nor the mu of the card. If inputs are protected,
+    records must have been counted with noise.
     """
     rows, budget, loss = guarantee.rows or 1, guarantee.budget, guarantee.loss
     measured = GaussianLoss(rows * statistics.mu)
     epsilon = measured.epsilon(budget.delta) if budget.delta > 0 else math.inf
     allowed = loss.mu if isinstance(loss, GaussianLoss) else math.inf
-    if epsilon > budget.epsilon * (1 + _ROUNDING) or measured.mu > allowed * (1 + _ROUNDING):
-        raise ValueError(
-            f"the noise in {FILE} gives mu = {measured.mu:.4g} and epsilon = {epsilon:.4g} at delta {budget.delta:g}. "
-            f"The guarantee on {CARD} claims less: the release is less private than it claims, or its files were "
-            f"changed; {_AGAIN}"
+    if guarantee.protects != "outputs" and isinstance(statistics.counts, KnownCounts):
+        found = f"{FILE} has the exact counts of records, and the guarantee on {CARD} claims to protect inputs"
+    elif epsilon > budget.epsilon * (1 + _ROUNDING) or measured.mu > allowed * (1 + _ROUNDING):
+        found = (
+            f"the noise in {FILE} gives mu = {measured.mu:.4g} and epsilon = {epsilon:.4g} at delta {budget.delta:g}, "
         )
+        found += f"and the guarantee on {CARD} claims less"
+    else:
+        return
+    raise ValueError(f"{found}: the release is less private than it claims, or its files were changed; {_AGAIN}")
 
 
 def _files(path: Path) -> dict[str, bytes]:

@@ -264,3 +264,10 @@ def test_less_noise_than_the_guarantee_requires_is_found(tmp_path, mechanism, fo
     edited(folder, ("guarantee",), json.dumps(guarantee | forged))
     with pytest.raises(ValueError, match=r"less private than it claims, or its files were changed; fetch it again"):
         load(folder)
+
+
+def test_exact_counts_of_protected_inputs_are_found(tmp_path):
+    folder = written(zip_of("bayes"), tmp_path)
+    edited(folder, ("guarantee", "protects"), '"inputs and outputs"')
+    with pytest.raises(ValueError, match=r"^statistics\.npz has the exact counts of records, and the guarantee"):
+        load(folder)
