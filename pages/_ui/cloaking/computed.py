@@ -75,13 +75,9 @@ Settings = tuple[Model, Design, Draw]
 
 
 def runs(every: Sequence[Settings]) -> list[Result]:
-    """Return several releases, of which those for a map know how far privacy noise moves them, under one progress
-    bar.
-    """
-    found = []
-    with waiting.whole(
-        [share for _, design, draw in every for share in (_duration(design, draw), 0.3)]
-    ) as part_is_done:
+    """Return several releases under one progress bar. Those for a map know how far privacy noise moves them."""
+    found, shares = [], [share for _, design, draw in every for share in (_duration(design, draw), 0.3)]
+    with waiting.whole(shares) as part_is_done:
         for each in every:
             result = run(*each)
             part_is_done()

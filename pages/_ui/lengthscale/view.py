@@ -164,9 +164,8 @@ def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
             levels.append((unchosen.bayes, "Bayes cloaking", PRIVATE, "dot"))
     for value, name, colour, dash in levels:
         draw_line(figure, ends, [convert(value)] * 2, name, colour, dash)
-    drawn = np.log10(
-        [*each, *(convert(value) for value, *_ in levels)]
-    )  # short lengthscales may err a hundred times as much
+    # The axis is logarithmic, because short lengthscales may err a hundred times as much.
+    drawn = np.log10([*each, *(convert(value) for value, *_ in levels)])
     figure.update_xaxes(title=f"lengthscale [{choice.unit}]", **ticked(lengthscales[::2]))
     air = 0.05 * float(np.ptp(drawn))
     figure.update_yaxes(
