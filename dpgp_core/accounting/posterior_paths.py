@@ -159,11 +159,11 @@ def posterior_sensitivity(
     if sensitivity == "generic" and bound == "published":
         return sensitivities.published_generic_sensitivity(V, r, n, M)
     if sensitivity == "generic":
-        return sensitivities.generic_sensitivity(V, r, n, M)
+        return sensitivities.centred_sensitivity(V, r, n, M)
     special = sensitivities.exponential_1d_sensitivity(V, r, M)
     if sensitivity == "exponential_1d" or bound == "published":
         return special
-    return np.minimum(special, sensitivities.generic_sensitivity(V, r, n, M))
+    return np.minimum(special, sensitivities.centred_sensitivity(V, r, n, M))
 
 
 @overload

@@ -48,41 +48,21 @@ def peak(V: FloatArray, r: FloatArray) -> FloatArray:
     return v / (v + q) ** 2
 
 
-def operator_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """Sensitivity for any bounded kernel: Delta <= M [2 sqrt(Phi) + (sqrt(n - 1) / r) V / (V + q)].
-
-    Proof: m = (1/q) sum y_i k_0(., x_i), so |m|^2 = y^T K_0 y / q^2 <= |y|^2 / q <= (n-1) M^2 / q in H_0, as
-    K_0 = q K (K + qI)^-1 <= qI. The shift is y u/(v+q) - y' u'/(v'+q) - (A - A') m with A = u u^T / (v + q).
-    A and A' are positive of norm <= V/(V+q), and so is the norm of their difference.
-    """
-    q = r * r
-    return M * (2 * np.sqrt(peak(V, r)) + np.sqrt(n - 1) / r * (V / (V + q)))
-
-
-def coupled_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """Sensitivity for any bounded kernel: Delta <= 2 M sup [sqrt(v) + (sqrt(n - 1) / r) v sqrt(1 - v)] / (v + q).
-
-    The supremum is over v <= V.
-
-    Proof: let phi be the features of z, and S the sum of phi phi^T over the core. Then
-    |m(z)|^2 <= |y|^2 phi^T S (S + q)^-2 phi and v = phi^T q (S + q)^-1 phi. With a = q / (S + q), in (0, 1), these are
-    |y|^2 E[a (1 - a)] / q and E[a], so |m(z)| <= M sqrt(n - 1) / r sqrt(v (1 - v)) by Jensen's inequality. The bound
-    follows by the triangle inequality over the two records.
-    """
-    q, pull = r * r, np.sqrt(n - 1) / r
-    v = np.minimum(V, _coupled_maximiser(q, pull))
-    return np.asarray(2 * M * (np.sqrt(v) + pull * v * np.sqrt(1 - v)) / (v + q))
-
-
 def centred_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
     """Sensitivity for any bounded kernel: Delta <= 2 M X, X = max of (sqrt(v) + c v t) sqrt(1 - t^2) / (v + q).
 
     The maximum is over v <= V and v + t^2 <= 1.
 
-    Proof: let c = sqrt(n - 1) / r, e = m / (M c), and t = -<e, u> / |u|. The proofs of ``operator_sensitivity`` and
-    ``coupled_sensitivity`` use |e| <= 1 and v + t^2 <= 1. From both it follows that the shifts by all records lie in
-    one ball of radius M X about -k e, with k = x t at the maximum; docs/guarantees.md has the details. X is no larger
-    than either of these bounds, and it is the smallest bound that follows from the two inequalities.
+    Proof: let c = sqrt(n - 1) / r, e = m / (M c), and t = -<e, u> / |u|. Two inequalities hold:
+
+    - |e| <= 1, because m = (1/q) sum y_i k_0(., x_i) and |m|^2 = y^T K_0 y / q^2 <= |y|^2 / q <= (n-1) M^2 / q, as
+      K_0 = q K (K + qI)^-1 <= qI.
+    - v + t^2 <= 1. Let phi be the features of z, and S the sum of phi phi^T over the core. With a = q / (S + q), in
+      (0, 1), |m(z)|^2 <= |y|^2 phi^T S (S + q)^-2 phi = |y|^2 E[a (1 - a)] / q and v = phi^T q (S + q)^-1 phi = E[a],
+      so |m(z)| <= M c sqrt(v (1 - v)) by Jensen's inequality.
+
+    From both it follows that the shifts by all records lie in one ball of radius M X about -k e, with k = x t at the
+    maximum; docs/guarantees.md has the details. No smaller bound follows from the two inequalities.
 
     The maximum is found by bisection of t. Evaluating each factor at the less favourable end of the final interval
     makes the result at least 2 M X, and larger by a relative error below 1e-8.
@@ -109,30 +89,12 @@ def exponential_1d_sensitivity(V: FloatArray, r: FloatArray, M: FloatArray) -> F
     return math.sqrt(8) * M * np.sqrt(peak(V, r))
 
 
-def generic_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
-    """Sensitivity for any bounded kernel: the smallest of three bounds, which is the centred one up to rounding."""
-    older = np.minimum(operator_sensitivity(V, r, n, M), coupled_sensitivity(V, r, n, M))
-    return np.minimum(older, centred_sensitivity(V, r, n, M))
-
-
 def published_generic_sensitivity(V: FloatArray, r: FloatArray, n: FloatArray, M: FloatArray) -> FloatArray:
     """Return the published sqrt(2) M (1 + sqrt(n - 1) / r) sqrt(Phi). It is wrong and serves for comparison only.
 
     Counterexample: equal inputs with opposite outputs give 2 M sqrt(Phi), which is larger if r > 2.414 sqrt(n - 1).
     """
     return math.sqrt(2) * M * (1 + np.sqrt(n - 1) / r) * np.sqrt(peak(V, r))
-
-
-def _coupled_maximiser(q: FloatArray, pull: FloatArray) -> FloatArray:
-    # f'(v) 2 (v+q)^2 = (q - v)/sqrt(v) + pull [2q - 3qv - v^2]/sqrt(1 - v). Both terms fall in v: the second has
-    # derivative -(q + v)(2 - 1.5 v)(1 - v)^-1.5 pull. So f rises to one maximum, between the terms' own roots.
-    root = 4 * q / (3 * q + np.sqrt(9 * q * q + 8 * q))
-    low, high = np.minimum(root, q) + 0 * pull, np.minimum(np.maximum(root, q), 1.0) + 0 * pull
-    for _ in range(30):
-        v = (low + high) / 2
-        slope = (q - v) * np.sqrt(1 - v) + pull * (2 * q - 3 * q * v - v * v) * np.sqrt(v)
-        low, high = np.where(slope > 0, v, low), np.where(slope > 0, high, v)
-    return high  # if f rises up to v = 1, this is exactly 1
 
 
 def _best_root(q: FloatArray, pull: FloatArray, t: FloatArray) -> FloatArray:
