@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import streamlit as st
 
 from pages._ui.excursion import compute, figures, view
@@ -11,7 +13,10 @@ view.search_on_request()
 chosen = settings.chosen(view.ExcursionSettings)
 view.release_caption(chosen.release)
 explored = compute.explored(chosen.release)
-found = Findings(explored, compute.bayes_set(explored), compute.without_privacy(explored) if chosen.overlay else None)
+found = Findings(explored, compute.bayes_set(explored))
+if chosen.overlay:
+    repeated = compute.overlaps_of_bayes(explored)
+    found = replace(found, plain=compute.without_privacy(explored), bayes_iou=repeated)
 
 with top:
     layout.heading(view.TITLES[explored.settings.study.scene], view.answer(found, chosen.epsilon))

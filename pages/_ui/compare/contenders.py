@@ -246,6 +246,10 @@ def joined(pieces: Sequence[Piece], contest: Contest, name: str) -> Curve:
     return Curve(*gathered(pieces))
 
 
+MOST_PERCENT = 1_000.0  # beyond it, an error of a price is useless, and its digits mean nothing
+_MOST_LOG = 300.0  # so that percentages remain finite
+
+
 @dataclass(frozen=True)
 class Scale:
     """Scale on which errors are shown: the output's unit, or percentages of the price for log prices."""
@@ -260,7 +264,7 @@ class Scale:
 
     def convert(self, value: Any) -> Any:
         """Return a value in the output's unit on this scale."""
-        return 100 * np.expm1(np.minimum(value, 20)) if self.logarithmic else value
+        return 100 * np.expm1(np.minimum(value, _MOST_LOG)) if self.logarithmic else value
 
     def rounded(self, value: Any) -> float:
         """Return a value in the output's unit as a number for a table."""
@@ -272,7 +276,13 @@ class Scale:
 
     def number(self, value: float) -> str:
         """Return this value without its unit."""
-        return text.number(self.convert(value))
+        return self.written(self.convert(value))
+
+    def written(self, value: float) -> str:
+        """Return a value on this scale without its unit; beyond ``MOST_PERCENT`` of a price only that it is more."""
+        if self.logarithmic and value > MOST_PERCENT:
+            return f"more than {text.number(MOST_PERCENT)}"
+        return text.number(value)
 
     def invert(self, value: float) -> float:
         """Return a value on this scale in the output's unit."""

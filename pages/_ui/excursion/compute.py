@@ -33,10 +33,11 @@ from dpgp_core.kernels import Matern12
 from dpgp_core.mechanisms import BayesCloaking, HallPosterior, PosteriorSampling
 from dpgp_core.table import Dataset
 from pages._ui.look.offers import RIDGES
-from pages._ui.work import cached
+from pages._ui.work import cached, waiting
 from pages._ui.work.engine import engine
 
 SIMULATED = 60  # further simulated paths in the distributions of IoU
+REPEATED = 9  # simulated releases of Bayes cloaking, each of which takes as long as all paths
 MOST_EPSILON = 1e6  # beyond it, the guarantee is too weak to be worth comparing
 VALIDATION_SEED, SEARCH_SEED = 101, 202
 Numbers = float | FloatArray
@@ -274,7 +275,7 @@ def settings_for(
 
 
 MOST_TESTED = 50.0  # the largest probability that is tested against simulated truths
-SURE = 0.9
+HALF, SURE = 0.5, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,7 +295,7 @@ class BayesSet:
     @property
     def inside(self) -> BoolArray:
         """Points where being above is more probable than not (P,)."""
-        return np.asarray(self.probability >= 0.5)
+        return np.asarray(self.probability >= HALF)
 
     @property
     def sure(self) -> BoolArray:
@@ -323,9 +324,33 @@ def released(view: View, epsilon: float) -> Mixture:
 
 def read(prediction: Mixture, view: View, guarantee: Guarantee) -> BayesSet:
     """Return the release at the view's threshold; for outputs if the truth consists of outputs, as in London."""
-    level = np.full(prediction.means.shape[-1], view.level)
-    above = 1 - prediction.probability_below(level, view.study.truth_of)[0]
-    return BayesSet(prediction.mean[0], above, guarantee)
+    return BayesSet(prediction.mean[0], _above(prediction, view, view.level), guarantee)
+
+
+def _above(prediction: Mixture, view: View, level: float) -> FloatArray:
+    """Return the probability (P,) that the curve, or an output if the truth consists of outputs, is above a level."""
+    levels = np.full(prediction.means.shape[-1], level)
+    return np.asarray(1 - prediction.probability_below(levels, view.study.truth_of)[0])
+
+
+def overlaps(
+    view: View, epsilon: float, progress: Callable[[float], None] = lambda fraction: None
+) -> dict[float, FloatArray]:
+    """Return the IoU with the true area (REPEATED,) of the simulated releases 1, 2, ... of Bayes cloaking, at each
+    threshold that can be read from one release. They are not private.
+
+    Only data, lengthscale and delta of ``view`` matter.
+    """
+    study, (_, _, truth) = view.study, data_of(view)
+    known, found = np.isfinite(truth), []
+    levels = (0.0,) if study.thresholds.subtracted else study.thresholds.offered
+    for seed in range(1, REPEATED + 1):
+        prediction = released(replace(view, seed=seed), epsilon)
+        sets = [_above(prediction, view, level)[known] >= HALF for level in levels]
+        truly = [truth[known] >= level for level in levels]
+        found.append([float(iou(inside, true)) for inside, true in zip(sets, truly, strict=True)])
+        progress(seed / REPEATED)
+    return dict(zip(levels, np.transpose(found), strict=True))
 
 
 def explored(view: View) -> Explored:
@@ -344,6 +369,20 @@ def bayes_set(curves: Explored) -> BayesSet | None:
     prediction = cached.value("Releasing Bayes cloaking at the same ε", released, _of_data(view), epsilon)
     guarantee = mechanism(view.lengthscale, epsilon, view.delta).guarantee
     return read(prediction, view, guarantee.for_unit(curves.dataset.privacy_unit))
+
+
+def overlaps_of_bayes(curves: Explored) -> FloatArray | None:
+    """Return the IoU (REPEATED,) of simulated releases of Bayes cloaking at the epsilon of one path; None if that is
+    too large, or if they are not ready soon. Then the page is drawn again when they are. They are not private.
+    """
+    if curves.path_epsilon > MOST_TESTED:
+        return None
+    of = "Repeating Bayes cloaking", overlaps, replace(_of_data(curves.settings), seed=1), curves.path_epsilon
+    found = cached.soon(*of)
+    if found is None:
+        waiting.afterwards(lambda: cached.value(*of))
+        return None
+    return found.value[curves.level]
 
 
 def without_privacy(curves: Explored) -> FloatArray:
@@ -366,21 +405,24 @@ class Findings:
         explored: paths and their sets.
         bayes: release of Bayes cloaking; None if it would be meaningless.
         plain: prediction without privacy noise (P,), in model units; None without the overlay.
+        bayes_iou: IoU of simulated releases of Bayes cloaking (REPEATED,); None without the overlay, or if there are
+            none yet.
     """
 
     explored: Explored
     bayes: BayesSet | None
     plain: FloatArray | None = None
+    bayes_iou: FloatArray | None = None
 
     @property
-    def settings(self) -> tuple[View, bool]:
+    def settings(self) -> tuple[View, bool, bool]:
         """All settings that determine them."""
-        return self.explored.settings, self.plain is None
+        return self.explored.settings, self.plain is None, self.bayes_iou is None
 
     @property
     def public(self) -> Findings:
         """Return the findings without the overlay."""
-        return replace(self, plain=None)
+        return replace(self, plain=None, bayes_iou=None)
 
     @property
     def best(self) -> float | None:

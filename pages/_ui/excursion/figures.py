@@ -205,12 +205,12 @@ def field(found: Findings) -> go.Figure:
 
 def overlap(found: Findings) -> go.Figure:
     """Draw the IoU of paths, of Hall's releases, and of Bayes cloaking, each at the epsilon of one path."""
-    explored, bayes = found.explored, found.bayes
+    explored = found.explored
     lines = [(explored.everything_iou, "colouring everything", TRUTH)]
     if found.best is not None:
         lines.append((found.best, "without privacy", NON_PRIVATE))
-    if bayes is not None:
-        lines.append((explored.iou_of(bayes.inside), BAYES, PRIVATE))
+    if found.bayes_iou is not None:
+        lines.append((float(np.median(found.bayes_iou)), f"{BAYES}, median", PRIVATE))
     low, high = _shown([*explored.path_iou, *explored.hall_iou, *(value for value, *_ in lines)])
     figure = go.Figure()
     rows = ((explored.hall_iou, "Hall's release, same ε", OTHER), (explored.path_iou, "published path", REFINED))

@@ -15,7 +15,7 @@ from datasets import STUDIES
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.excursion import compute, figures
-from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Explored, Findings, View
+from pages._ui.excursion.compute import MOST_TESTED, REPEATED, SIMULATED, Explored, Findings, View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import about as pictured
 from pages._ui.look import offers, pictures, settings, text
@@ -166,7 +166,7 @@ def overlap_alt(found: Findings) -> str:
     return (
         "IoU with the true area in simulated releases. Half of the paths (violet) lie "
         f"between {low:.2f} and {high:.2f}, around {middle:.2f}. Bayes cloaking (orange): "
-        f"{overlap_of_bayes(found)}. Without privacy: {found.best:.2f}. Colouring everything: "
+        f"{', '.join(overlap_of_bayes(found))}. Without privacy: {found.best:.2f}. Colouring everything: "
         f"{found.explored.everything_iou:.2f}. All protect inputs and outputs."
     )
 
@@ -186,11 +186,16 @@ LONDON = (
 TABLE = "Columns marked “not private” show true data. The others may be published."
 
 
-def overlap_of_bayes(found: Findings) -> str:
-    """Return the IoU of the area of Bayes cloaking."""
+def overlap_of_bayes(found: Findings) -> tuple[str, str]:
+    """Return the median IoU of releases of Bayes cloaking, and between which values their middle half lies; of the
+    release on screen while no others are simulated yet.
+    """
     if found.bayes is None:
-        return f"none above ε = {MOST_TESTED:g}"
-    return f"{found.explored.iou_of(found.bayes.inside):.2f}"
+        return f"none above ε = {MOST_TESTED:g}", "at the ε of one path"
+    if found.bayes_iou is None:
+        return f"{found.explored.iou_of(found.bayes.inside):.2f}", "this release alone; more are being simulated"
+    low, middle, high = np.percentile(found.bayes_iou, [25, 50, 75])
+    return f"{middle:.2f}", f"middle half: {low:.2f} to {high:.2f}; at the ε of one path"
 
 
 def metrics(found: Findings) -> list[Metric]:
@@ -208,7 +213,7 @@ def metrics(found: Findings) -> list[Metric]:
     return [
         spent,
         Metric("IoU, one path", f"{middle:.2f}", f"middle half: {low:.2f} to {high:.2f}; {hall}", IOU_HELP),
-        Metric("IoU, Bayes cloaking", overlap_of_bayes(found), "at the ε of one path"),
+        Metric("IoU, Bayes cloaking", *overlap_of_bayes(found), IOU_HELP),
         Metric(
             "IoU without privacy",
             f"{found.best:.2f}",
@@ -217,7 +222,10 @@ def metrics(found: Findings) -> list[Metric]:
     ]
 
 
-IOU_HELP = "Intersection over union: the area that is both found and true, over the area that is either. 1 is perfect."
+IOU_HELP = (
+    "Intersection over union: the area that is both found and true, over the area that is either. 1 is perfect. Shown "
+    f"is the median over simulated releases: {SIMULATED} paths or more, and {REPEATED} releases of Bayes cloaking."
+)
 
 
 def answer(found: Findings, epsilon: float) -> str:
@@ -228,9 +236,9 @@ def answer(found: Findings, epsilon: float) -> str:
             f"At ε = {epsilon:g}, {_paths(explored, 'one', 'published ')} and Bayes cloaking show where it is. Inputs "
             "and outputs are both protected."
         )
-    bayes = "" if found.bayes is None else f", the area of Bayes cloaking with **{overlap_of_bayes(found)}**"
+    bayes = "" if found.bayes_iou is None else f", the area of Bayes cloaking with **{overlap_of_bayes(found)[0]}**"
     return (
-        f"At ε = {epsilon:g}, the area of one path overlaps the true one with an IoU of "
+        f"At ε = {epsilon:g}, the area of one path overlaps the true one with a median IoU of "
         f"**{np.median(explored.path_iou):.2f}**{bayes} (1 is perfect)."
     )
 

@@ -15,6 +15,7 @@ from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.selection.exponential import MechanismName
 from dpgp_core.strategies.noise_design import ObjectiveName
+from pages._ui.compare.contenders import MOST_PERCENT
 from pages._ui.lengthscale.compute import Budgets, Choice, Grid, WithoutChoice, label
 from pages._ui.look import offers, text
 from pages._ui.look.controls import SIDE, Menu, Slider, menu
@@ -167,10 +168,13 @@ def errors(choice: Choice, unchosen: WithoutChoice | None = None) -> go.Figure:
     # The axis is logarithmic, because short lengthscales may err a hundred times as much.
     drawn = np.log10([*each, *(convert(value) for value, *_ in levels)])
     figure.update_xaxes(title=f"lengthscale [{choice.unit}]", **ticked(lengthscales[::2]))
-    air = 0.05 * float(np.ptp(drawn))
+    low, high = float(drawn.min()), float(drawn.max())
+    if choice.scale.logarithmic:  # lines end at the upper edge where they are useless
+        high = min(high, np.log10(MOST_PERCENT))
+    air = 0.05 * (high - low)
     figure.update_yaxes(
         title=f"error [{choice.scale.unit}]",
-        range=[float(drawn.min()) - air, float(drawn.max()) + air],
+        range=[low - air, high + air],
         **ticked([step * 10.0**power for power in range(-3, 5) for step in (1, 2, 5)]),
     )
     return named_lines(finish(figure, 430))

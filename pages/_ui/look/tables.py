@@ -19,7 +19,7 @@ from pages._ui.look.text import number
 
 DIGITS = 3  # on screen
 _DIGITS = 6
-_DIGITS_SHOWN, _MOST_PLACES, _LARGE = 4, 6, 10_000.0
+_DIGITS_SHOWN, _MOST_PLACES, _LARGE, _HUGE = 4, 6, 10_000.0, 1e9
 NO_VALUES = "no values"  # marks a trace (in its ``meta``) without values of its own: marks along an axis, fading
 NOT_PRIVATE = "not private"  # marks a trace with true data (in its ``meta``), and the name of its column
 
@@ -55,6 +55,7 @@ def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
         yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
         return
     traces = [trace for trace in traces if trace.name] or traces  # traces without a name mark a place on another one
+    traces.sort(key=lambda trace: getattr(trace, "fill", None) == "toself")  # lines come before their bands
     called = [(plain(trace.name or ""), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
     for at, (name, marked) in enumerate(called):
         if called.count(called[at]) > 1:  # draws
@@ -109,10 +110,12 @@ def decimals_of(frame: pd.DataFrame) -> dict[str, str]:
         most = float(np.abs(numbers).max(initial=0.0))
         decimals = (
             0
-            if (numbers % 1 == 0).all() or most >= _LARGE
+            if (numbers % 1 == 0).all() or _LARGE <= most < _HUGE
             else max(0, _DIGITS_SHOWN - 1 - math.floor(math.log10(most)))
         )
         written[str(name)] = f"%.{decimals}f" if decimals <= _MOST_PLACES else "%.2g"
+        if most >= _HUGE:  # 1.2e+15, and 45.2 next to it
+            written[str(name)] = f"%.{DIGITS}g"
     return written
 
 

@@ -234,33 +234,34 @@ def excursions(chosen: ExcursionSettings) -> Script:
     script.add(
         f'study = {script.constant("STUDIES", "datasets")}["{view.name}"]',
         f"data, X, truth = study.shown(noise={view.noise!r}, threshold={view.threshold!r})",
-        f"kernel = {script.of(view.kernel)}",
-    )
-    script.add(
-        f"sampling = {script.name(PosteriorSampling)}.for_dataset(data, kernel=kernel, r={script.of(view.r)}, "
-        f"sigma={view.sigma!r}, eta={script.of(view.eta)}, delta={view.delta!r})",
+        f"sampling = {script.name(PosteriorSampling)}.for_dataset(data, kernel={script.of(view.kernel)}, "
+        f"r={script.of(view.r)}, sigma={view.sigma!r}, eta={script.of(view.eta)}, delta={view.delta!r})",
         f"rng, count = np.random.default_rng({view.seed}), {view.L + excursion.SIMULATED}",
         "paths = sampling.release(data, X, rng, draws=count).samples  # simulated",
     )
     if study.scene == "field":
         script.add(f"paths = {script.name(smoothed)}(paths, {SHOWN_SIDE})")
+    repeated = f"({view.seed}, *range(1, {excursion.REPEATED + 1}))"  # the release on screen comes first
+    seeds = repeated if chosen.overlay else f"({view.seed},)"
     written = script.of(excursion.mechanism(view.lengthscale, 1.0, view.delta))
     script.add(
         f"bayes = {written.replace('epsilon=1', 'epsilon=sampling.guarantee.budget.epsilon')}",
-        f"release = bayes.release(data, X, np.random.default_rng([{view.seed}, 4]))",
+        f"draws = [np.random.default_rng([seed, 4]) for seed in {seeds}]",
+        "releases = [bayes.release(data, X, rng).uncertainty for rng in draws]",
         f"level = data.midpoint + data.y_scale * {view.level!r}",
-        f'above = release.uncertainty.probability_above(level, "{study.truth_of}")[0]',
-        f"print(paths[:{view.L}], above, sampling.guarantee.repeated({view.L}).budget)",
+        f'above, *others = [each.probability_above(level, "{study.truth_of}")[0] for each in releases]',
     )
+    shown = f"paths[:{view.L}], above, sampling.guarantee.repeated({view.L}).budget"
     if chosen.overlay:
         overlap = script.name(iou)
         script.add(
             "known = np.isfinite(truth)  # the true area is not private",
             f"inside = truth[known] >= {view.level!r}",
             f"overlap = {overlap}(paths[:, known] >= {view.level!r}, inside)  # IoU of each path",
-            f"bayes_overlap = {overlap}(above[known] >= 0.5, inside)",
-            f"print(overlap[:{view.L}], bayes_overlap)",
+            f"bayes_overlap = np.median([{overlap}(each[known] >= 0.5, inside) for each in others])",
         )
+        shown += ", overlap, bayes_overlap"
+    script.add(f"print({shown})")
     return script
 
 

@@ -125,7 +125,7 @@ class Cost:
 
     def with_unit(self, value: float) -> str:
         """Return an error with its unit."""
-        return f"{text.number(value)} {self.scale.short}"
+        return f"{self.scale.written(value)} {self.scale.short}"
 
 
 def most_after(belief: Moved) -> str:
