@@ -24,7 +24,7 @@ from .dispersion import predict_release
 from .filter import Filter, Posterior, filter_of
 from .mixture import JointPosterior, Mixture, OutcomeDistribution
 from .model import Model, across_groups, models_of, rough_share
-from .periodic import with_phases
+from .periodic import with_periodic_component, with_phases
 from .prediction import joint_covariances, noise_variance
 from .queries import Measured
 from .record_posterior import read_records
@@ -212,6 +212,7 @@ def refit(
     noise_variances: Sequence[float],
     X_test: FloatArray,
     change_points: bool = False,
+    periodic: bool = False,
 ) -> Refit:
     """Return the posterior of f at X_test given a release, averaged over chosen models. This spends no budget.
 
@@ -223,6 +224,7 @@ def refit(
             variance is one model.
         X_test: test inputs (P, D).
         change_points: whether curves may have change points, as in the models with which a release was made.
+        periodic: whether curves have a periodic component along each input with a period, as in some of these models.
 
     Raises:
         ValueError: there is no model, a variance is not positive, or X_test does not fit the inputs of the release.
@@ -232,11 +234,10 @@ def refit(
     check_columns(np.empty((1, len(statistics.x_box))), X_test)
     check_codes(X_test, statistics.x_box, statistics.x_names)
     pairs = (Model(kernel=kernel, noise_variance=variance) for kernel in kernels for variance in noise_variances)
-    mixture = (
-        posterior_given(statistics, across_groups(pairs, statistics.x_box), change_points=change_points)
-        .at(X_test)
-        .curve
-    )
+    models = across_groups(pairs, statistics.x_box)
+    if periodic and isinstance(statistics, CellStatistics):
+        models = with_periodic_component(models, statistics.x_box, statistics.periods)
+    mixture = posterior_given(statistics, models, change_points=change_points).at(X_test).curve
     if mixture.outcomes is not None:
         mixture = replace(mixture, outcomes=OutcomeDistribution(mixture.outcomes.variance))  # normal, as the models are
     return Refit(X_test=X_test, mixture=mixture, midpoint=statistics.midpoint, y_scale=statistics.y_scale)

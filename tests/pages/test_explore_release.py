@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpgp_core.bayes.refit import difference
 from dpgp_core.release import bundle, plan_release, publish, read_table
 from dpgp_core.release.publishing import known_part
 from pages._ui.cloaking import staged
@@ -27,6 +28,7 @@ from tests.core.release.test_groups import LEVELS, spec_of, table
 from tests.pages.addresses import published
 from tests.pages.own import captions
 from tests.pages.reading import numbers, page_text, traces
+from tests.pages.test_in_python import computed, lines_of, of_exploration
 
 EXAMPLE = ExampleDraw("toy_1d", 1.0, 0.01)
 WHOLE = controls.View(level=0.95, of="function", threshold=None)
@@ -321,6 +323,24 @@ def test_one_release_has_one_curve_and_one_band(open_page, inputs, mechanism):
     np.testing.assert_allclose(drawn["released"], table["curve [cm]"], rtol=0, atol=0.51 * made.step + 1e-4)
 
 
+def zip_of(spec, content: bytes) -> bytes:
+    """A release of a table, as it is published."""
+    data, ledger = read_table(io.BytesIO(content), spec), spec.new_ledger()
+    ledger.spend([("heights", spec.guarantee)])
+    return bundle(publish(plan_release(spec, data.X, data.person), data), ledger)
+
+
+@pytest.mark.parametrize("inputs", [AGES, pytest.param(DAYS, marks=pytest.mark.full)], ids=["numbers", "dates"])
+def test_lines_for_a_zip_compute_the_chosen_lengthscale(open_page, tmp_path, inputs):
+    spec = spec_of(**inputs, grid=[50], mechanism="bayes_cells")
+    content = zip_of(spec, rows_over(spec))
+    (tmp_path / "release.zip").write_bytes(content)
+    app = uploaded(open_page, content, explore_points="50", explore_model="one", explore_share="3")
+    found = computed(lines_of(app), tmp_path)
+    assert np.ptp(found["with_chosen_model"] - found["curve"]) > 1
+    of_exploration(app, found)
+
+
 SEXES = ("women and girls", "men and boys")
 LESS = "women and girls less men and boys"
 GROUPED = {"explore_example": "kung_sexes", "epsilon": "5", "explore_points": "50"}
@@ -363,7 +383,7 @@ def test_women_and_men_have_separate_curves(open_page):
 def test_group_differences_have_ranges_and_tables(seen):
     app = seen("explore_release", explore_shown="difference", **GROUPED)
     table = app.dataframe[0].value
-    age, low, high, between = (table[each] for each in table)
+    age, between, low, high = (table[each] for each in table)
     assert low.name == "the difference, 95 %, lower end: difference [cm]"
     assert (low <= between).all()
     assert (between <= high).all()
@@ -381,10 +401,7 @@ def test_without_groups_no_difference_is_offered(seen):
 @pytest.mark.full
 @pytest.mark.parametrize("mechanism", ["bayes_cells", "bayes"])
 def test_a_published_release_of_groups_can_be_explored(open_page, mechanism, monkeypatch):
-    spec = spec_of(mechanism=mechanism, grid=[7, None])
-    data, ledger = read_table(io.BytesIO(table(150)), spec), spec.new_ledger()
-    ledger.spend([("heights", spec.guarantee)])
-    app = uploaded(open_page, bundle(publish(plan_release(spec, data.X, data.person), data), ledger))
+    app = uploaded(open_page, zip_of(spec_of(mechanism=mechanism, grid=[7, None]), table(150)))
     assert not app.exception
     assert not app.error
     assert set(LEVELS) <= set(traces(app))
@@ -395,11 +412,36 @@ def test_a_published_release_of_groups_can_be_explored(open_page, mechanism, mon
     assert f"{LEVELS[0]} less {LEVELS[1]}" in traces(app)
 
 
-@pytest.mark.full
-def test_unreadable_numbers_are_explained(open_page, monkeypatch, files):
-    app = open_page("explore_release")
-    monkeypatch.setattr(statistic, "refit_over_box", lambda *_: 1 / 0)
-    app.file_uploader[0].upload("release.zip", zipped(files), "application/zip").run()
+def overflows(*_args, **_options):
+    return 1 / 0
+
+
+def is_no_number(*args, **options):
+    found = difference(*args, **options)
+    found.mixture.means[:] = np.nan
+    return found
+
+
+DIFFERENCE = "Difference of two groups"
+EXTREME = {  # what is computed, what happens there, and which question needs it
+    "reading": ("refit_over_box", overflows, "The curve"),
+    "lengthscale": ("with_one_lengthscale", overflows, "The curve"),
+    "difference": ("difference", overflows, DIFFERENCE),
+    "difference that is none": ("difference", is_no_number, DIFFERENCE),
+}
+
+
+@pytest.mark.full_for("lengthscale", "difference")
+@pytest.mark.parametrize("kind", EXTREME)
+def test_unreadable_numbers_are_explained(open_page, monkeypatch, kind):
+    name, happens, question = EXTREME[kind]
+    content = zip_of(spec_of(mechanism="bayes_cells", grid=[7, None]), table(150))
+    app = open_page("explore_release", explore_model="one", explore_points="50")
+    monkeypatch.setattr(statistic, name, happens)
+    app.file_uploader[0].upload("release.zip", content, "application/zip").run()
+    if question == DIFFERENCE:
+        assert not app.error
+        app = app.segmented_control(key="explore_shown").set_value(question).run()
     assert not app.exception
     assert "nothing can be computed from them" in app.error[0].value
     assert [each.label for each in app.button if each.label.startswith("Back")]

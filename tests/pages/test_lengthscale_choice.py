@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import pytest
 
 from dpgp_core.accounting.losses import GaussianLoss, PureLoss, compose
 from pages._ui import left_out
+from pages._ui.compare.contenders import scale_of
 from pages._ui.lengthscale import compute
 from pages._ui.look import offers, text
 from pages._ui.model import Budget, Model, load_dataset
@@ -38,10 +42,24 @@ def test_errors_of_prices_are_percentages(seen):
     assert metric["Error after the choice"].value.endswith(" %")
     assert "ln GBP" not in page_text(app) + "".join(each.value for each in app.caption)
     error = numbers(traces(app, 1)["this lengthscale"]["y"])
+    assert error.max() > 1_000
+    described = [each.proto.alt for each in app.get("plotly_chart")]
+    assert "more than 1,000 % at 2, least" in described[1]
+    assert not re.search(r"\d{7}|\d,\d{3},", " ".join([*described, *(each.delta for each in app.metric)]))
+    assert json.loads(app.get("plotly_chart")[1].proto.spec)["layout"]["yaxis"]["range"][1] < 3.2  # 1,500 %
     assert text.number(error.min()) in metric["Error after the choice"].delta
     budget = Budget("london_hexes", 1.0, offers.DELTA)
     bayes = 100 * np.expm1(left_out.simulated_errors(budget).errors.mean())
     assert f"Bayes cloaking needs no choice: its error is {text.number(bayes)} %." in page_text(app)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(0.44, "55 %"), (2.3, "900 %"), (2.4, "more than 1,000 %"), (500.0, "more than 1,000 %")]
+)
+def test_useless_errors_of_prices_have_no_digits(error, told):
+    scale = scale_of(load_dataset("london_hexes"))
+    assert scale.with_unit(error) == told
+    assert np.isfinite(scale.convert(error))
 
 
 @pytest.mark.full

@@ -56,6 +56,7 @@ def test_tables_name_curves_bands_and_intervals():
         "curve, lower end: height [cm]": [-1.87654, 1.0],
         "curve, upper end: height [cm]": [1.12346, 4.0],
     }
+    assert next(iter(found)) == "curve: height [cm]"  # beside the input, where a telephone shows it
 
 
 def test_tables_have_a_row_per_place():
@@ -106,6 +107,7 @@ def test_digits_follow_the_interval():
     figure = go.Figure().add_scatter(x=[0, 1], y=[1.23456, 2.5], name="curve", error_y={"array": [0.3, 0.4]})
     found = tables.of_figure(figure.update_yaxes(title="height [cm]"))
     assert set(list(tables.decimals_of(found).values())[-3:]) == {"%.1f"}
+    assert tables.decimals_of(pd.DataFrame({"error [%]": [45.25, 48516519440.9]})) == {"error [%]": "%.3g"}
     assert tables.decimals_within([0.0], [200.0]) == 0
     assert tables.decimals_within([1.0], [1.0]) == 6  # known exactly
 

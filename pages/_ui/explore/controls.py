@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import streamlit as st
 
@@ -156,12 +156,17 @@ def chosen(question: DeltaGenerator) -> Chosen:
     try:
         explored, read = statistic.read_again(example, refit)
     except ValueError as error:
-        st.error(plain(f"{error}."))
-        waiting.end_page()
+        refuse(error)
     view = _view(explored, read, question, example)
     viewed = EXPLORED_SETTINGS.get(frozenset()) | {repr((refit, view))}
     EXPLORED_SETTINGS.put(viewed)
     return Chosen(explored, read, view, example, refit, len(viewed))
+
+
+def refuse(error: ValueError) -> NoReturn:
+    """Say why a release cannot be read, and end the page here."""
+    st.error(plain(f"{error}."))
+    waiting.end_page()
 
 
 def _view(explored: Explored, read: Filtered, question: DeltaGenerator, example: ExampleDraw | None) -> View:

@@ -10,11 +10,11 @@ import numpy as np
 
 from dpgp_core.arrays import FloatArray, lattice
 from dpgp_core.bayes.mixture import Mixture, MixtureUncertainty
-from dpgp_core.bayes.model import Model, across_groups
-from dpgp_core.bayes.periodic import with_periodic_component
-from dpgp_core.bayes.refit import ReleasePosterior, posterior_given
+from dpgp_core.bayes.model import Model
+from dpgp_core.bayes.refit import Refit, posterior_given, refit
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.gp.uncertainty import IntervalTarget
+from dpgp_core.kernels import Kernel
 from dpgp_core.levels import in_every_group, number_sides
 from dpgp_core.measurement.statistics import CellStatistics, Statistics
 from dpgp_core.release.check import uncertainty_read
@@ -126,7 +126,8 @@ def filtered(
     Args:
         own: models of the release, in model units; if empty, the candidates replace them.
     """
-    predicted = _read_with(statistics, kernel, shares_of(statistics.x_box)).at(X_test).curve
+    candidates = candidates_of(statistics, kernel, shares_of(statistics.x_box))
+    predicted = _read_with(statistics, *candidates, X_test).mixture
     itself = posterior_given(statistics, own).at(X_test).curve if own else predicted
     declared = [each.levels for each in statistics.columns if each.levels is not None]
     return Filtered(
@@ -142,37 +143,32 @@ def with_lengthscale(
 ) -> FloatArray:
     """Return the posterior mean (P,) with one of ``SHARES`` alone, averaged over noises, in the output's unit.
 
-    It is clipped to the bounds. ``dpgp_core.bayes.refit`` returns the same for releases without periods. There is no
-    interval, because it would be too narrow if this lengthscale is wrong.
+    It is clipped to the bounds. There is no interval, because it would be too narrow if this lengthscale is wrong.
     """
-    lengths = shares_of(statistics.x_box)[lengthscale]
-    mean = _read_with(statistics, kernel, (lengths,)).at(X_test).curve.mean[0]
-    return np.asarray(np.clip(statistics.midpoint + statistics.y_scale * mean, *statistics.bounds))
+    kernels, variances = candidates_of(statistics, kernel, (shares_of(statistics.x_box)[lengthscale],))
+    return np.asarray(np.clip(_read_with(statistics, kernels, variances, X_test).mean, *statistics.bounds))
 
 
-def _read_with(statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales) -> ReleasePosterior:
-    """Return a release prepared for being read with every pair of a lengthscale and a noise.
+def _read_with(
+    statistics: Statistics | CellStatistics, kernels: Sequence[Kernel], variances: Sequence[float], X_test: FloatArray
+) -> Refit:
+    """Return a release read with every pair of a kernel and a noise variance.
 
     If there are categorical inputs, all pairs are repeated for each share that groups have in common.
     """
+    declared = {"kernels": kernels, "noise_variances": variances, "X_test": X_test}
+    return refit(statistics, **declared, change_points=True, periodic=True)
+
+
+def candidates_of(
+    statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales
+) -> tuple[list[Kernel], list[float]]:
+    """Return a kernel for each lengthscale, and the noise variances, in model units."""
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
-    models = across_groups(models_of(kernel, lengthscales, half), statistics.x_box)
-    if isinstance(statistics, CellStatistics):
-        models = with_periodic_component(models, statistics.x_box, statistics.periods)
-    return posterior_given(statistics, models)
-
-
-def models_of(kernel: str, lengthscales: Lengthscales, half_range: float) -> tuple[Model, ...]:
-    """Return a model for each lengthscale and noise, in model units."""
-    return tuple(
-        Model(
-            kernel=KERNELS[kernel](variance=TUNING.curve_variance * half_range**2, lengthscale=list(lengths)),
-            noise_variance=(noise / 100 * half_range) ** 2,
-        )
-        for lengths in lengthscales
-        for noise in NOISES
-    )
+    variance = TUNING.curve_variance * half**2
+    kernels: list[Kernel] = [KERNELS[kernel](variance=variance, lengthscale=list(each)) for each in lengthscales]
+    return kernels, [(noise / 100 * half) ** 2 for noise in NOISES]
 
 
 def shares_of(box: Sequence[tuple[float, float]]) -> Lengthscales:

@@ -263,7 +263,7 @@ def group_difference(explored: Explored, example: ExampleDraw | None, pair: tupl
     if example is not None:
         return cached.value(doing, _group_difference, pair, example, given=(explored,))
     return EXPLORED_DIFFERENCE.made(
-        (_uploaded().digest, pair), lambda: cached.of_one_session(doing, _group_difference, explored, pair)
+        (_uploaded().digest, pair), lambda: cached.of_one_session(doing, _own_difference, explored, pair)
     )
 
 
@@ -281,6 +281,15 @@ def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     if not read.is_finite:
         raise ValueError(_BEYOND)
     return explored, read
+
+
+def _own_difference(explored: Explored, pair: tuple[int, int]) -> Difference:
+    with _explained():
+        found = _group_difference(explored, pair)
+        finite = np.isfinite([found.mean, *found.interval()]).all()
+    if not finite:
+        raise ValueError(_BEYOND)
+    return found
 
 
 def _own_lengthscale(explored: Explored, X_test: FloatArray, refit: Refit) -> FloatArray:

@@ -16,7 +16,7 @@ from dpgp_core.figures.ticks import dates_of
 from dpgp_core.measurement.statistics import Statistics
 from dpgp_core.release import CENTILES
 from dpgp_core.table import Column
-from pages._ui.explore import figures, statistic
+from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore.controls import Chosen
 from pages._ui.explore.figures import candidates, difference, lengthscales, picture
 from pages._ui.explore.posterior import NOISES, SHARES
@@ -201,7 +201,10 @@ def _measured(chosen: Chosen) -> str:
 
 def pictured(chosen: Chosen) -> pd.DataFrame:
     """Draw the picture of the view; return its numbers, for two groups those of their difference."""
-    drawn = _drawn(chosen)
+    try:
+        drawn = _drawn(chosen)
+    except ValueError as error:
+        controls.refuse(error)
     numbers = table(chosen) if chosen.view.pair is None else tables.of_figure(drawn)
     _chart(chosen, drawn, "explored", f"{description(chosen)} {tables.in_words(drawn)}", numbers, caption(chosen))
     return numbers

@@ -23,7 +23,7 @@ from dpgp_core.table import Dataset
 from pages._ui.cloaking.results import GRID_POINTS, LEVEL
 from pages._ui.explore import figures, statistic
 from pages._ui.explore.controls import Chosen
-from pages._ui.explore.posterior import models_of, shares_of
+from pages._ui.explore.posterior import candidates_of, shares_of
 from pages._ui.look.in_python import Script
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.model import Budget, mechanism_of, usual
@@ -158,7 +158,7 @@ def explored(chosen: Chosen) -> Script | str:
         script.add(f"above = 100 * release.probability_above({script.of(view.threshold)}, X)  # per cent")
     elif view.centiles and chosen.read.knows_people and len(groups) > 0:
         script.add(f"centiles = {{each: release.quantile(each / 100, X) for each in {CENTILES}}}")
-    if chosen.refit.lengthscale is not None and not any(getattr(statistics, "periods", ())):
+    if chosen.refit.lengthscale is not None:
         _refitted(script, chosen, chosen.refit.lengthscale)
     return script
 
@@ -192,13 +192,12 @@ def _grid(script: Script, chosen: Chosen) -> None:
 def _refitted(script: Script, chosen: Chosen, lengthscale: int) -> None:
     """Add the curve with the lengthscale that a visitor has chosen."""
     statistics = chosen.statistics
-    low, high = statistics.bounds
-    half = (high - low) / statistics.y_scale / 2
-    models = models_of(chosen.refit.kernel, (shares_of(statistics.x_box)[lengthscale],), half)
-    variances = [each.noise_variance for each in models]
-    script.add(f"kernels = {script.of([models[0].kernel])}", f"variances = {script.of(variances)}")
+    lengths = shares_of(statistics.x_box)[lengthscale]
+    kernels, variances = candidates_of(statistics, chosen.refit.kernel, (lengths,))
+    script.add(f"kernels = {script.of(kernels)}", f"variances = {script.of(variances)}")
+    periodic = ", periodic=True" if any(getattr(statistics, "periods", ())) else ""
     script.add(f"again = {script.name(refit)}(release.statistics, kernels=kernels,")
-    script.add("              noise_variances=variances, X_test=X, change_points=True)")
+    script.add(f"              noise_variances=variances, X_test=X, change_points=True{periodic})")
     script.add("with_chosen_model = np.clip(again.mean, *release.statistics.bounds)")
 
 
