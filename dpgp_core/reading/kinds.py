@@ -53,9 +53,11 @@ _KNOWN_UNITS = (
     "mm cm m km in ft mg g kg t ml l years? yrs? months? weeks? days? hours? hrs? h minutes? mins? min "
     "seconds? secs? s eur euros? usd dollars? gbp pounds? chf mmhg bpm kcal points? percent kmh mph"
 )
+_KNOWN = "|".join(_KNOWN_UNITS.split())
 _UNIT = re.compile(
-    rf"\s*(?:\[(?P<square>[^\[\]]{{1,20}})\]|\((?P<round>{'|'.join(_KNOWN_UNITS.split())}|[^()]{{0,10}}[%°µ€$£²³/][^()]{{0,10}})\))"
-    r"\s*$",
+    r"(?:\s*\[(?P<square>[^\[\]]{1,20})\]"
+    rf"|\s*\((?P<round>{_KNOWN}|[^()]{{0,10}}[%°µ€$£²³/][^()]{{0,10}})\)"
+    rf"|,?\s+in\s+(?P<words>{_KNOWN}))\s*$",
     re.IGNORECASE,
 )
 
@@ -200,14 +202,19 @@ def proposed_by(labels: Mapping[str, str], configuration: dict[str, Any]) -> dic
 
 
 def unit_in(label: str) -> str:
-    """Return the unit at the end of a column's label, such as cm in "Body height (cm)"; "" if there is none."""
+    """Return the unit at the end of a column's label, such as cm in "Body height (cm)" or "Body height in cm"; "" if
+    there is none.
+    """
     found = _UNIT.search(label)
-    return (found["square"] or found["round"] or "").strip() if found else ""
+    return (found["square"] or found["round"] or found["words"] or "").strip() if found else ""
 
 
 def name_in(label: str) -> str:
-    """Return a column's label without the unit at its end, such as Body height in "Body height (cm)"."""
-    return _UNIT.sub("", label).strip()
+    """Return a column's label without its unit as it stands within a sentence, such as body height for "Body height
+    (cm)". Abbreviations keep their capitals.
+    """
+    name = _UNIT.sub("", label).strip()
+    return name[:1].lower() + name[1:] if name[1:2].islower() else name
 
 
 def _names_in(content: bytes) -> list[str]:

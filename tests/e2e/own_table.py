@@ -105,7 +105,7 @@ def declare(page: Page, x: str, y: str) -> None:
 def release(page: Page, number: int, said: str | None = None) -> None:
     """Press the button and wait for a release, or for this sentence instead."""
     made = (
-        f"release {number}: .*(These values may be published|It protects as promised)"  # noise may leave some useless
+        f"Release {number}: .*(These values may be published|It protects as promised)"  # noise may leave some useless
     )
     page.get_by_role("button", name=re.compile(f"Make release {number}")).click()
     page.get_by_text(re.compile(made if said is None else said)).wait_for()

@@ -250,7 +250,7 @@ def test_file_labels_answer_questions(open_page, ledgers):
     app = own.press(app, "Yes: man, woman")
     spec = own.spec_of(app)
     assert (spec.x_units[0], spec.y_unit, spec.levels) == ("years", "cm", {"v2": ("man", "woman")})
-    assert spec.unit == "one person's Body height"
+    assert spec.unit == "one person's body height"
     app = own.press(app, own.invited(app)[0])
     assert json.loads(own.last_zip(app).read("release.json"))["public"]["n"] == N
 

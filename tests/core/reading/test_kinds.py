@@ -19,7 +19,7 @@ import pytest
 from dpgp_core.reading import conversion, kinds
 from dpgp_core.reading.conversion import labelled
 from dpgp_core.reading.csv_file import read_csv
-from dpgp_core.reading.kinds import as_text
+from dpgp_core.reading.kinds import as_text, name_in, unit_in
 from dpgp_core.reading.look import proposal
 from dpgp_core.release.command_line import main
 from tests import other_programs as programs
@@ -93,6 +93,22 @@ def survey_file(program: str) -> bytes:
     )
 
 
+@pytest.mark.parametrize(
+    ("label", "name", "unit"),
+    [
+        ("Body height (cm)", "body height", "cm"),
+        ("Hourly wage in GBP", "hourly wage", "GBP"),
+        ("Age, in years", "age", "years"),
+        ("BMI [kg/m²]", "BMI", "kg/m²"),
+        ("Trust in parliament", "trust in parliament", ""),
+        ("Score (wave 2)", "score (wave 2)", ""),
+        ("", "", ""),
+    ],
+)
+def test_labels_hold_a_name_and_a_unit(label, name, unit):
+    assert (name_in(label), unit_in(label)) == (name, unit)
+
+
 @pytest.mark.parametrize("program", ["stata", "sav", "zsav"])
 def test_what_a_file_declares_needs_no_question(tmp_path, capsys, program):
     """Bounds and box are asked: all else is proposed from the labels and missing values of the file."""
@@ -102,7 +118,7 @@ def test_what_a_file_declares_needs_no_question(tmp_path, capsys, program):
     found = json.loads(out)
     assert found["x_levels"] == [None, ["man", "woman"]]
     assert (found["x_units"], found["y_unit"]) == (["years", ""], "cm")
-    assert found["unit"] == "one person's Body height"
+    assert found["unit"] == "one person's body height"
     assert found["missing"] == []
     assert "v312: labelled 'Body height (cm)'" in told
     given = {"x_box": [[0, 100], None], "y_bounds": [100, 250], "grid": [5, None]}
