@@ -19,20 +19,22 @@ def lines_within(columns: Mapping[str, Contents]) -> tuple[int | str, ...]:
     """Return the lines within a table that are not rows: repeated names, a first row of units, a last row of sums.
 
     The first row is not part of the table if every column of numbers has a text there that occurs nowhere else. The
-    last row is a sum if the first column of the table holds numbers, and such a text in this row.
+    last row is a sum if the first column of the table holds numbers in all other rows of the table, and such a text in
+    this row.
     """
     found = set.intersection(*({*column.repeats} for column in columns.values())) if columns else set[int]()
     numbers = [column for column in columns.values() if column.ways and column.rows > 2]
-    if numbers and all(column.alone[0] for column in numbers) and (len(numbers) > 1 or _has_one_text(numbers[0])):
+    if numbers and all(column.alone[0] for column in numbers) and (len(numbers) > 1 or _texts(numbers[0]) == 1):
         found.add(numbers[0].ends[0])
-    if numbers and numbers[0] is next(iter(columns.values())) and numbers[0].alone[-1] and _has_one_text(numbers[0]):
-        found.add(numbers[0].ends[-1])
+    first = next(iter(columns.values()), None)
+    if numbers and numbers[0] is first and first.alone[-1] and _texts(first) == len(found) + 1:
+        found.add(first.ends[-1])
     return tuple(entries_of(found))
 
 
-def _has_one_text(column: Contents) -> bool:
-    """Return whether a column of numbers has exactly one row without a number."""
-    return column.unread[column.ways[0]][0] == 1
+def _texts(column: Contents) -> int:
+    """Return in how many rows a column of numbers holds no number."""
+    return column.unread[column.ways[0]][0]
 
 
 def with_ignored(stream: BinaryIO, writing: Writing, names: Sequence[str] = ()) -> Writing | None:

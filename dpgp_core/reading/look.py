@@ -16,7 +16,7 @@ from ..levels import MOST_LEVELS
 from .faults import mark_of, unit_next_to
 from .ignored import lines_within, with_ignored
 from .notations import READERS, notation_of
-from .people import identifies, lines_on_unused
+from .people import identifies, lines_on_unused, suggests_survey_weights
 from .rows import NotDecoded, Table, as_written, column_names, plain_name
 from .survey import Contents, survey, words_of
 from .writing import ANY_DATE, NUMBERS, PLAIN, Writing, as_number, folded, two_ways, ways_of
@@ -119,8 +119,7 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
     Table(stream, first.writing).positions(asked)
     stream.seek(0)
     dates_mean_yes = [name for name in first.columns if _dates_mean_yes(stream, name, first)]
-    y = y or _outcome(first.columns, dates_mean_yes)
-    inputs = list(x) or _inputs(first.columns, (y, *dates_mean_yes))
+    y, inputs = _guessed(first.columns, x, y, dates_mean_yes)
     if all(first.columns[name].holds_words for name in inputs):
         raise ValueError(
             "no column of numbers or dates is left for an input, and a curve needs one; name one with --x, or add one"
@@ -137,7 +136,8 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
             f"{', '.join(twins)}: several columns have one name, so each is named with its number, here and in x, y"
         )
     if table.writing.ignore:
-        lines.append(f"lines {', '.join(map(str, table.writing.ignore))}: proposed to be no rows of the table")
+        what = "line" if len(table.writing.ignore) == 1 and isinstance(table.writing.ignore[0], int) else "lines"
+        lines.append(f"{what} {', '.join(map(str, table.writing.ignore))}: proposed to be no rows of the table")
     return configuration, lines
 
 
@@ -316,6 +316,19 @@ def _words_among(stream: BinaryIO, name: str, table: Look) -> list[str]:
         return []
     stream.seek(0)
     return among if len(among) <= _MOST_GAPS else []
+
+
+def _guessed(
+    columns: Mapping[str, Contents], x: Sequence[str], y: str | None, dates_mean_yes: Collection[str]
+) -> tuple[str | None, list[str]]:
+    """Return the outcome and the inputs, as far as they are not given; survey weights only if nothing else is left."""
+    others = {name: each for name, each in columns.items() if not suggests_survey_weights(name)}
+    for candidates in (others, columns):
+        outcome = y or _outcome(candidates, dates_mean_yes)
+        inputs = list(x) or _inputs(candidates, (outcome, *dates_mean_yes))
+        if outcome and inputs:
+            break
+    return outcome, inputs
 
 
 def _outcome(columns: Mapping[str, Contents], dates_mean_yes: Collection[str]) -> str | None:

@@ -21,6 +21,12 @@ _REPEATED = 0.9  # most different values per row if people have several rows, ra
 _WEIGHTS = re.compile(
     r"(?:^|[\W_])(?:[a-z]{0,6}wg?h?ts?|[a-z]{0,8}weights?|[a-z]{0,6}wt[a-z]{0,3})(?:$|[\W_\d])", re.IGNORECASE
 )
+_MASS = re.compile(r"(?:body|birth)?[\W_]*weights?", re.IGNORECASE)  # how heavy somebody is
+
+
+def suggests_survey_weights(name: str) -> bool:
+    """Return whether the name of a column suggests survey weights, and does not begin like that of a body weight."""
+    return _WEIGHTS.search(name) is not None and _MASS.match(name) is None
 
 
 def suggests_people(name: str) -> bool:

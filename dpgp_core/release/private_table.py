@@ -84,10 +84,11 @@ def notices_of(spec: ReleaseSpec, dataset: Dataset) -> list[Notice]:
     notices, n = [*dataset.notices], dataset.n
     outside = 0 if spec.bounds_unit is not None else dataset.clipped_count
     if outside:
-        are, count = ("outcome lies", "counts") if outside == 1 else ("outcomes lie", "count")
+        lie, count = ("lies", "counts") if outside == 1 else ("lie", "count")
         sentence = (
-            f"{outside:,} of {n:,} {are} outside the bounds and {count} as the bound. Check the bounds, their unit and "
-            "how numbers are written. If some of them only stand for a missing value, declare these codes as missing."
+            f"{outside:,} of {n:,} outcomes {lie} outside the bounds and {count} as the bound. Check the bounds, their "
+            "unit and how numbers are written. If some of them only stand for a missing value, declare these codes as "
+            "missing."
         )
         notices.insert(0, Notice(outside, n, sentence))
     if moved := int((of_kind(spec.y_kind, dataset.y) != dataset.y).sum()):

@@ -167,6 +167,30 @@ def test_survey_weights_are_said_to_be_ignored():
     assert "wt: if these are" in said
 
 
+@pytest.mark.parametrize(
+    ("names", "x", "y"),
+    [
+        ("age;income;pspwght", "age", "income"),
+        ("age;sampling_weight;income", "age", "income"),
+        ("wgt;age;income", "age", "income"),
+        ("age;height;weight", "age", "weight"),  # of the body
+        ("age;height;birth_weight", "age", "birth_weight"),
+        ("age;wgt", "age", "wgt"),  # nothing else is left
+    ],
+)
+def test_survey_weights_are_the_last_guess(names, x, y):
+    content = table(names, *[AGES if name == "age" else RATES for name in names.split(";")])
+    found, _ = proposed(content)
+    assert (found["x"], found["y"]) == ([x], y)
+
+
+def test_a_stray_line_is_named_in_the_singular():
+    _, said = proposed(table("age;y", ["Age in years", *AGES], ["Body mass index", *RATES]))
+    assert "line 2: proposed to be no rows of the table" in said
+    _, said = proposed(table("age;y", ["Age in years", *AGES, "Mean"], ["Body mass index", *RATES, "9"]))
+    assert "lines 2, 93: proposed to be no rows of the table" in said
+
+
 # ---- An outcome of 0, 1 and dates
 
 

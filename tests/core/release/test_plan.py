@@ -118,7 +118,7 @@ def test_clipped_outcomes_are_counted_also_for_logarithms():
         (make_spec(log=True), two),
         (
             make_spec(y_bounds=(5.0, 200.0)),
-            "For your eyes, in no file: 1 of 4 outcome lies outside the bounds and counts",
+            "For your eyes, in no file: 1 of 4 outcomes lies outside the bounds and counts",
         ),
         (make_spec(y_bounds=(-1000.0, 200.0)), ""),
         (make_open(y="height", y_kind="number"), ""),  # bounds that are bought are not known yet
