@@ -337,7 +337,14 @@ class State:
     @cached_property
     def covariance_over_bins(self) -> FloatArray:
         """Posterior covariance of the means of f over the bins (A, M, M)."""
-        return np.asarray(self.smooth_covariance + self.change_points.covariance(self.effects))
+        if self.rows.shape[1]:
+            return np.asarray(self.smooth_covariance + self.change_points.covariance(self.effects))
+        # before any stage, what change points add depends only on the prior variances of their heights
+        first, same = np.unique(
+            self.models.change_point_variances[self.index], axis=0, return_index=True, return_inverse=True
+        )[1:]
+        of_change_points = self.change_points.only(first).covariance(self.effects[first])
+        return np.asarray(self.smooth_covariance + of_change_points[same.ravel()])
 
     @cached_property
     def star_variance(self) -> FloatArray:

@@ -50,14 +50,13 @@ def next_stage(
         B: strategy (r, M); None for the best one.
     """
     posterior = filtered.active(posterior)
-    planned_for, start, moments = posterior, None, None
     if width is not None:
         [query] = intervals(filtered, posterior, width)
-    else:
-        query, planned_for, start, moments = _of_least_risk(filtered, posterior, s)
-    linear = filtered.linearised(posterior, query, moments)
-    B = plan_stage(filtered, planned_for, linear, s, start).B if B is None else B
-    return query._replace(B=B, s=s), linear
+        linear = filtered.linearised(posterior, query)
+        B = plan_stage(filtered, posterior, linear, s).B if B is None else B
+        return query._replace(B=B, s=s), linear
+    query, strategy, moments = _of_least_risk(filtered, posterior, s)
+    return query._replace(B=strategy.B, s=s), filtered.linearised(posterior, query, moments)
 
 
 def intervals(filtered: Filter, posterior: Posterior, *clips: float) -> list[StageMeasurement]:
@@ -93,16 +92,14 @@ def next_squares(filtered: Filter, posterior: Posterior, g: FloatArray, s: float
     return Squares(g, np.minimum(TUNING.threshold**2 * filtered.mean_square(posterior, g), (2 * h) ** 2), s)
 
 
-def _of_least_risk(
-    filtered: Filter, posterior: Posterior, s: float
-) -> tuple[StageMeasurement, Posterior, FloatArray, CurveMoments]:
-    """Choose the width of the clipping intervals.
+def _of_least_risk(filtered: Filter, posterior: Posterior, s: float) -> tuple[StageMeasurement, Strategy, CurveMoments]:
+    """Choose the width of the clipping intervals and the strategy.
 
     All widths are compared with one rough strategy for the narrowest intervals. If each had its own rough strategy, the
     errors of these could be as large as the differences between the widths.
 
-    Returns the query with these intervals, the posterior of the models for which stages are planned, the rough strategy
-    (r, M), and the moments of f - g under all models of the posterior.
+    Returns the query with these intervals, the best strategy for it, and the moments of f - g under all models of the
+    posterior.
     """
     index, shares = representative_models(filtered.models, posterior.weights, posterior.state.index)
     queries = intervals(filtered, posterior, *(filtered.clip * times for times in TUNING.widths))
@@ -112,9 +109,10 @@ def _of_least_risk(
     try:
         models = [mixture_risk(filtered, few, filtered.linearised(few, query, of_few), shares) for query in queries]
     except _NUMERICAL:
-        return queries[0], few, identity_strategy(filtered.bins.size).B, moments
+        return queries[0], identity_strategy(filtered.bins.size), moments
     rough = best_strategy(models[0], s, TUNING.rough_gap, TUNING.rough_steps).B
-    return queries[choose_width(models, rough, s)], few, rough, moments
+    chosen = choose_width(models, rough, s)
+    return queries[chosen], quantised(best_strategy(models[chosen], s, filtered.gap, TUNING.steps, rough)), moments
 
 
 def choose_width(models: Sequence[RiskModel], B: FloatArray, s: float) -> int:
@@ -135,21 +133,18 @@ def choose_width(models: Sequence[RiskModel], B: FloatArray, s: float) -> int:
     return int(np.flatnonzero(risks <= least + TUNING.tied * (models[0].prior_risk - least))[-1])
 
 
-def plan_stage(
-    filtered: Filter, posterior: Posterior, linear: LinearSums, s: float, start: FloatArray | None = None
-) -> Strategy:
+def plan_stage(filtered: Filter, posterior: Posterior, linear: LinearSums, s: float) -> Strategy:
     """Return the strategy B (r, M) that minimises the risk of f over the bins, weighted by their records.
 
     Args:
         linear: the sums of the stage under the active models.
-        start: a strategy (r, M) from which the solver starts; None for its own.
     """
     index, shares = representative_models(filtered.models, posterior.weights, linear.index)
     try:
         model = mixture_risk(filtered, posterior, linear.only(index), shares)
     except _NUMERICAL:
         return identity_strategy(filtered.bins.size)
-    return quantised(best_strategy(model, s, filtered.gap, TUNING.steps, start))
+    return quantised(best_strategy(model, s, filtered.gap, TUNING.steps))
 
 
 def best_strategy(model: RiskModel, s: float, gap: float, steps: int, start: FloatArray | None = None) -> Strategy:

@@ -154,7 +154,8 @@ def linearise(
     shift, V, v, within = moments or curve_moments(state, g)
     noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
     one = clipped(shift, v + within + noise, low, high)
-    common = _common(one, shift, v, within + noise, low, high)
+    clips = np.isfinite(half_width).any()
+    common = _common(one, shift, v, within + noise, low, high) if clips else np.zeros_like(v)
     own = np.maximum(one.extra - common - SHARED_CLIPPING_NOISE * one.gain**2 * noise, 0.0)
     field = TUNING.bias_shared**0.5 * beta * (state.mean[:, k + M :] @ models.bias.T)
     # If all records of a bin share a location, its effect on their sum is the same in every stage. The filter treats
@@ -173,8 +174,11 @@ def linearise(
     rest, of_bias, curved = np.empty_like(V), (1 - TUNING.bias_shared) * biased @ biased.T, np.sqrt(common) / (v * u)
     of_counts, squared_counts = counts.covariance, counts.covariance + _outer(n)
     for row, each in enumerate(rest):
-        np.multiply(_outer(curved[row]), V[row], out=each)
-        each *= squared_counts
+        if clips:
+            np.multiply(_outer(curved[row]), V[row], out=each)
+            each *= squared_counts
+        else:
+            each[:] = 0.0
         if of_counts.any():
             each += of_counts * _outer(gain[row])
             each *= V[row]
