@@ -108,10 +108,11 @@ def bias_of(half_width: FloatArray, centre: FloatArray, residuals: ResidualVaria
     if not residuals.outliers.any():
         return Bias(mean, near, variance)
     square = max(1 - residuals.outliers.sum(), 0.0) * near**2
-    room_above, room_below = half_range - centre, half_range + centre
+    # Outliers are on one side everywhere. If each bin had a side of its own, the mean would jump between bins.
+    room_above, room_below = half_range - centre.max(), half_range + centre.min()
     for (share, distance), probability in zip(OUTLIERS, residuals.outliers, strict=True):
         least = TUNING.outlier_room * distance * half_range
-        side = (room_below >= least).astype(float) - (room_above >= least)
+        side = float(room_below >= least) - float(room_above >= least)
         excess = share * np.maximum(distance * half_range - half_width, 0.0)
         mean += probability * side * excess
         variance += probability * share * np.minimum(distance * half_range, half_width) ** 2

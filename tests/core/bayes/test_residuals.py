@@ -133,6 +133,14 @@ def test_outliers_add_their_clipped_excess_to_the_bias(centre, side):
     np.testing.assert_allclose(bias.variance, [0, 0.04 * 0.25, 0.04, 0.04 * HALF**2, 0], atol=1e-12)
 
 
+def test_the_bias_of_outliers_does_not_jump_between_bins():
+    """Below the curve there is room for the distance h in some bins only: outliers are above it in all bins."""
+    c, centre = np.ones(9), np.linspace(-0.6, 0.2, 9) * HALF
+    bias = bias_of(c, centre, ResidualVariance(1.0, 0.01, ONE), HALF)
+    np.testing.assert_allclose(bias.mean, -0.04 * (HALF - 1))
+    np.testing.assert_allclose(bias.sd, 0.5 * 0.04 * (HALF - 1))
+
+
 def test_without_outliers_the_bias_has_mean_zero():
     c = np.array([0.0, 0.5, np.inf])
     bias = bias_of(c, np.full(3, -HALF), ResidualVariance(1.0, 1.0, 0 * ONE), HALF)
