@@ -24,7 +24,7 @@ with left:
     if beside is not None:
         st.header(words.own_title(ours))
     if plays:
-        many = variants.play_map(ours)
+        kind, (many, layer) = "private", variants.play_map(ours)  # as the map beside it
     else:
         variants.show_map(ours, table, layer, kind, "hexagons", picked)
 if right is not None and beside is not None:

@@ -153,6 +153,14 @@ def test_twenty_releases_are_played_on_the_map(seen):
     assert any("Together with what is drawn next to it" in each.value for each in app.sidebar.caption)
 
 
+@pytest.mark.full
+def test_played_prices_and_the_map_beside_them_share_colours(seen):
+    app = seen("london_noise_map", play="true", beside="bayes", map="noise")
+    ends = re.findall(r'aria-label="([^"]*, from £[^"]*)"', page_text(app))
+    assert len(ends) == 2
+    assert len(set(ends)) == 1
+
+
 def test_epsilon_can_be_had_on_the_picture(open_page):
     app = open_page("london_noise_map")
     assert not [each for each in app.select_slider if each.key == "epsilon_picture"]

@@ -207,8 +207,10 @@ def show_map(result: Result, table: pd.DataFrame, layer: Layer, kind: str, key: 
     pictures.hexagon_map(table, layer, kind, key, picked, about=about, more=more, caption=caption)
 
 
-def play_map(ours: Result) -> Result:
-    """Play the published prices of many releases, which flicker where noise is large. Return these releases."""
+def play_map(ours: Result) -> tuple[Result, Layer]:
+    """Play the published prices of many releases, which flicker where noise is large. Return these releases, and the
+    layer with the colours of all of them.
+    """
     model, design, draw = ours.settings
     many = computed.run(model, design, replace(draw, draws=MANY))
     shown = cells.map_rows(many.scene)
@@ -219,7 +221,7 @@ def play_map(ours: Result) -> Result:
     about = figures.about(many, caption)
     labels = cells.map_cells(many.scene)
     pictures.moving_map(labels, layer, prices, "played_map", caption, about, seconds=_SECONDS, of=many.settings)
-    return many
+    return many, layer
 
 
 def player(
