@@ -43,7 +43,8 @@ with values:
 with how:
     if errors is not None and errors.ours is not None:
         st.header("How much of the error is luck?")
-        picture = figures.error_distribution(errors, data.y_unit)
+        seen_so_far = ours.settings, errors.design, errors.beside is None
+        picture = cached.drawn(figures.error_distribution, errors, data.y_unit, of=seen_so_far)
         pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
     layout.steps([*words.explain(ours), words.ERROR])
 with python:

@@ -3,6 +3,7 @@ import streamlit as st
 from pages._ui.cloaking import cells, computed, directions, figures, one_hexagon, variants, words
 from pages._ui.look import in_python, layout, pictures, settings, sidebar
 from pages._ui.scripts import releases
+from pages._ui.work import cached
 
 chosen = settings.chosen(sidebar.MapSettings)
 show = chosen.overlay
@@ -47,7 +48,8 @@ with values:
     layout.table(table, data.name, cells.note(show))
 with how:
     if errors is not None and errors.ours is not None:
-        picture = figures.error_distribution(errors, data.y_unit)
+        seen_so_far = ours.settings, errors.design, errors.beside is None
+        picture = cached.drawn(figures.error_distribution, errors, data.y_unit, of=seen_so_far)
         pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
     layout.steps([*words.explain(ours), words.ERROR])
 with python:

@@ -78,14 +78,17 @@ with printed:
         ("What is believed afterwards, against ε", believed),
         *([("Error against ε (not private)", figure)] if cost else []),
     ]
-    st.download_button(
-        "One-page brief",
-        brief.brief(chosen, data, cost, settings.link(), drawn),
-        "privacy-brief.html",
-        "text/html",
-        icon=":material/print:",
-        help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
-    )
+    with st.popover("One-page brief", icon=":material/print:", key="brief", on_change="rerun") as box:
+        if box.open:  # drawing it takes longer than all else on this page
+            st.download_button(
+                "Download",
+                brief.brief(chosen, data, cost, settings.link(), drawn),
+                "privacy-brief.html",
+                "text/html",
+                icon=":material/download:",
+                help="An HTML file that prints on one A4 page: setting, figure, promise, QR code.",
+                on_click="ignore",
+            )
 with decided:
     layout.table(numbers, "decision", brief.TABLE_NOTE)
 layout.state_link()

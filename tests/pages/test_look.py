@@ -37,9 +37,27 @@ def test_lesson_names_do_not_touch(height):
         assert (np.diff(heights) >= 1.2 * type_size).all()
 
 
+def test_partial_results_follow_each_other_after_a_pause(monkeypatch):
+    moment, drawn = [100.0], []
+    monkeypatch.setattr(layout.time, "monotonic", lambda: moment[0])
+    with layout.growing() as draw:
+        for second in (0.0, 1.0, 2.9, 3.0, 5.9, 7.0):
+            moment[0] = 100.0 + second
+            draw(lambda: drawn.append(moment[0] - 100.0))
+    assert drawn == [0.0, 3.0, 7.0]
+
+
 def read(figure):
     """As a page gets it: written once, and read again without checks."""
     return tables.of_figure(go.Figure(figure.to_dict(), _validate=False))
+
+
+def test_lines_at_the_same_points_are_one_part_of_a_table():
+    figure = go.Figure()
+    for name, x in (("a", [1.0, 2.0]), ("b", [1.0, 2.0]), ("c", [2.0, 3.0]), ("d", [2.0, 3.0]), ("e", [1.0, 2.0])):
+        figure.add_scatter(x=x, y=[0.0, 1.0], name=name)
+    assert [[*part.columns[1:]] for part in tables._parts(figure, False)] == [["a", "b"], ["c", "d"], ["e"]]
+    assert tables.of_figure(figure).shape == (3, 6)
 
 
 def test_tables_name_curves_bands_and_intervals():

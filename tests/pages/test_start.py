@@ -188,10 +188,19 @@ def test_the_headline_recommends_the_smallest_epsilon(start):
     assert f'<span class="recommended">{recommended}' in said
 
 
-def test_the_brief_is_one_complete_file(start):
-    app = start(epsilon="2", **BY_BINS)
-    [button] = [each for each in app.get("download_button") if each.proto.label == "One-page brief"]
+def test_the_brief_is_made_once_it_is_opened(monkeypatch, open_page):
+    made = []
+    monkeypatch.setattr(brief, "brief", lambda *parts: made.append(parts) or "brief")
+    app = open_page("start", epsilon="2", **BY_BINS)
+    assert not made
+    app.session_state["brief"] = True
+    app.run()
+    assert len(made) == 1
+    [button] = [each for each in app.get("download_button") if each.proto.label == "Download"]
     assert button.proto.url
+
+
+def test_the_brief_is_one_complete_file():
     held = decision.Cost(np.linspace(40, 8, 15), 7.0, Scale("cm"), np.linspace(40, 8, 15)[:, None])
     link = "http://127.0.0.1/?a=<b>&c=1"
     pictures = [("Error against ε", decision.errors_figure(held, 2.0))]

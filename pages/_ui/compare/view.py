@@ -343,20 +343,19 @@ def growing(contest: Contest, epsilon: float, target: float) -> Compared:
     so_far = compute.compared(contest, epsilon, target, {})
     done = so_far.curves  # filled as curves become available
     shares = [FOLDS if compute.is_slow(name) else 1 for name in names]
-    with layout.growing() as fresh, waiting.whole(shares) as part_is_done:
+    with layout.growing() as draw, waiting.whole(shares) as part_is_done:
 
         def show(name: str, folds: int) -> None:
-            with fresh():
-                layout.heading_so_far(QUESTION, words.so_far(so_far, name, folds, len(names)))
-                pictures.chart(errors(so_far), f"so_far_{name}_{folds}", words.SO_FAR)
+            layout.heading_so_far(QUESTION, words.so_far(so_far, name, folds, len(names)))
+            pictures.chart(errors(so_far), f"so_far_{name}_{folds}", words.SO_FAR)
 
         for number, name in enumerate(names, 1):
             if done and not compute.is_ready(contest, name, epsilon):
-                show(name, 0)
+                draw(partial(show, name, 0))
             progress = f"Comparing, {number} of {len(names)}: "
             for curve, folds in compute.growing(contest, name, epsilon, progress):
                 done[name] = curve
                 if folds < FOLDS:
-                    show(name, folds)
+                    draw(partial(show, name, folds))
             part_is_done()
     return compute.compared(contest, epsilon, target, {name: done[name] for name in CONTENDERS if name in done})

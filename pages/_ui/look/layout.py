@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import itertools
+import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -88,12 +90,27 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
     return say
 
 
+_STEP_SECONDS = 3.0  # seconds between two partial results, because drawing them takes time from all visitors
+
+
 @contextmanager
-def growing() -> Iterator[Callable[[], DeltaGenerator]]:
-    """Yield a function that returns a fresh container for partial results; the page below is hidden until the end."""
-    spot, count = st.empty(), itertools.count()
+def growing() -> Iterator[Callable[[Callable[[], object]], None]]:
+    """Yield a function that draws partial results in a fresh container; the page below is hidden until the end.
+
+    Partial results that follow others within ``_STEP_SECONDS`` are not drawn.
+    """
+    spot, count, drawn = st.empty(), itertools.count(), -math.inf
+
+    def draw(part: Callable[[], object]) -> None:
+        nonlocal drawn
+        if time.monotonic() < drawn + _STEP_SECONDS:
+            return
+        with spot.container(key=f"growing_{next(count)}"):
+            part()
+        drawn = time.monotonic()
+
     try:
-        yield lambda: spot.container(key=f"growing_{next(count)}")
+        yield draw
     finally:
         spot.empty()
 

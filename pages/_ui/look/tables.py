@@ -7,7 +7,7 @@ import html
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from typing import Any
 
@@ -57,6 +57,7 @@ def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
     traces = [trace for trace in traces if trace.name] or traces  # traces without a name mark a place on another one
     traces.sort(key=lambda trace: getattr(trace, "fill", None) == "toself")  # lines come before their bands
     called = [(plain(trace.name or ""), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
+    lines: list[dict[str, list[Any]]] = []
     for at, (name, marked) in enumerate(called):
         if called.count(called[at]) > 1:  # draws
             name = f"{name} {called[: at + 1].count(called[at])}".strip()
@@ -66,7 +67,26 @@ def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
             if y.dtype.kind in "OU":  # figures with named rows
                 rows = [_marked(name or "drawn", marked)] * len(x)
                 columns = {"what": rows, y_title or "row": _column(y), x_column: _column(x)}
-            yield pd.DataFrame(columns).dropna(subset=[x_column], ignore_index=True)  # a line may have gaps
+            lines.append(columns)
+    for columns in _at_same_points(lines):
+        yield pd.DataFrame(columns).dropna(subset=[x_title or "x"], ignore_index=True)  # a line may have gaps
+
+
+def _at_same_points(lines: Iterable[dict[str, list[Any]]]) -> Iterator[dict[str, list[Any]]]:
+    """Yield the columns of lines; those that follow each other at the same points and have other names are together,
+    because making and joining tables takes long.
+    """
+    together: dict[str, list[Any]] = {}
+    for columns in lines:
+        (first, points), *rest = columns.items()
+        if together.get(first) == points and first != "what" and not together.keys() & dict(rest):
+            together |= columns
+            continue
+        if together:
+            yield together
+        together = columns
+    if together:
+        yield together
 
 
 def _column_name(name: str, title: str) -> str:

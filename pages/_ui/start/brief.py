@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import plotly.graph_objects as go
 import segno
@@ -157,14 +158,17 @@ def cost(chosen: Decision, data: Dataset) -> Cost:
     contest, name, epsilon = chosen.contest, chosen.mechanism, chosen.draw.epsilon
     compute.foresee(contest, [name], epsilon)
     plain = left_out.without_privacy(contest.model.dataset, contest.model)
-    with layout.growing() as fresh:
+    with layout.growing() as draw:
+
+        def show(found: Cost, folds: int) -> None:
+            picture = decision.errors_figure(found, epsilon)
+            so_far = f"So far from {folds} of {FOLDS} parts of the people: it will still move."
+            pictures.chart(picture, f"errors_{folds}", errors_alt(data, found), caption=so_far)
+
         for curve, folds in compute.growing(contest, name, epsilon):
             found = _cost(curve, plain, scale_of(data))
             if folds < FOLDS:
-                with fresh():
-                    picture = decision.errors_figure(found, epsilon)
-                    so_far = f"So far from {folds} of {FOLDS} parts of the people: it will still move."
-                    pictures.chart(picture, f"errors_{folds}", errors_alt(data, found), caption=so_far)
+                draw(partial(show, found, folds))
         while (least := found.least()) is not None and least in curve.interpolated:
             curve = compute.with_simulated(curve, contest, name, least)  # because its error is stated
             found = _cost(curve, plain, scale_of(data))
