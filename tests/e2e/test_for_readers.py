@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tests.e2e import browser as tool
 from tests.e2e.actions import SIDEWAYS
 
 pytestmark = pytest.mark.full
@@ -72,3 +73,12 @@ def test_plots_stay_wide_in_small_windows(opened, path, width):
     assert page.evaluate(BESIDE) == 0
     assert page.locator(".names").count() == 0 or page.locator(".names").first.is_visible()
     assert page.evaluate(SIDEWAYS) <= 0
+
+
+def test_the_menu_gives_way_to_its_page_in_a_narrow_window(opened):
+    page = opened("attack", (400, 800))
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="How cloaking works").click()
+    page.wait_for_selector("[data-testid=stSidebar][data-collapsed=true]", state="attached")
+    tool.settle(page)
+    assert page.url.endswith("how_cloaking_works")

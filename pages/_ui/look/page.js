@@ -77,6 +77,13 @@
       document.querySelector("[data-testid=stMain]").scrollTo(0, 0);
   }, true);
 
+  // In a narrow window the menu gives way to the page that it opens, as streamlit lets it do on a telephone only.
+  addEventListener("click", event => {
+    if (innerWidth >= 768 || !event.target.closest?.("[data-testid=stSidebarNavLink]")) return;
+    const open = "[data-testid=stSidebar][data-collapsed=false] [data-testid=stSidebarCollapseButton] button";
+    setTimeout(() => document.querySelector(open)?.click(), 300);
+  }, true);
+
   // ?lesson=1: the arrow keys step through the tour, unless the key is for a control.
   const STEPS = { ArrowLeft: /^Back/, ArrowRight: /^(Next question|Take the tour)/ };
   const CONTROLS = "input, textarea, [role=slider], [role=tab], [role=combobox], [role=option], [role=menuitem], canvas";
