@@ -15,7 +15,7 @@ from dpgp_core.reading.look import readings_of
 from dpgp_core.reading.notations import READERS
 from dpgp_core.reading.people import names_people
 from dpgp_core.reading.survey import Contents
-from dpgp_core.reading.writing import ANY_DATE, as_number, two_ways
+from dpgp_core.reading.writing import ANY_DATE, Writing, as_number, two_ways
 from dpgp_core.reading.writing import NUMBERS as WAYS
 from dpgp_core.release.degrees import MOST_LATITUDE
 from pages._ui.look.text import plain
@@ -188,6 +188,9 @@ def _fault_of_numbers(name: str, unit: Question, draft: Draft, *, or_dates: bool
     if _has_gaps() and draft.way in column.ways:
         return ""
     problem = column.as_numbers(name, draft.way, column.noted.keys(), or_dates=or_dates)
+    rows = Writing(ignore=draft.table.no_rows)
+    if problem and draft.way in column.ways and rows.ignores(column.unread[draft.way][1]):
+        return f"column {name!r} has text instead of a number in a line that may not be a row; leave it out above"
     beside, written = draft.table.unit(name) if problem else ("", "")
     if not beside:
         return problem

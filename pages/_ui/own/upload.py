@@ -7,7 +7,7 @@ import hashlib
 import io
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dpgp_core.dates import Format
 from dpgp_core.reading import kinds
@@ -78,6 +78,8 @@ class Table:
     ) -> list[str]:
         """Return the different texts of a column, for its owner only; [] if there are too many to choose from.
 
+        Texts in lines that may not be rows are left out.
+
         Args:
             column: name of the column.
             numbers: format of numbers, which are then left out; None to treat numbers as texts.
@@ -85,7 +87,8 @@ class Table:
             dates: whether dates in other orders are treated as texts.
         """
         stream = io.BytesIO(self.content)
-        texts = words_of(stream, column, self.writing, MOST_WORDS + 1, numbers=numbers, order=order, dates=dates)
+        rows = replace(self.writing, ignore=(*(self.writing.ignore or ()), *self.no_rows))
+        texts = words_of(stream, column, rows, MOST_WORDS + 1, numbers=numbers, order=order, dates=dates)
         return texts if len(texts) <= MOST_WORDS else []
 
     def unit(self, column: str) -> tuple[str, str]:
