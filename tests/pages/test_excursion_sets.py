@@ -60,7 +60,7 @@ def test_the_iou_is_shown_first(seen):
     assert axis["title"]["text"].startswith("IoU with the true area")
     assert {"published path", "Hall's release, same ε"} == set(traces(app))
     found = compute.explored(replace(CURVE, L=1, delta=1e-4))
-    repeated = compute.overlaps_of_bayes(found)
+    repeated = compute.overlaps(found.settings, found.path_epsilon)[found.level]
     figure = figures.overlap(
         Findings(found, compute.bayes_set(found), compute.without_privacy(found), bayes_iou=repeated)
     )
@@ -174,7 +174,7 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
     assert found.path_iou.mean() <= best + error
     # one release may be lucky: of nine the mean is so by three of its errors in one case of a hundred (24 have .930)
-    overlaps = compute.overlaps_of_bayes(found)
+    overlaps = compute.overlaps(view, found.path_epsilon)[found.level]
     assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / len(overlaps) ** 0.5
 
 
@@ -183,7 +183,9 @@ def test_repeated_overlaps_are_those_of_numbered_releases(threshold):
     found = compute.explore(replace(CURVE, L=1, delta=1e-4, threshold=threshold), 0.5)
     numbered = [replace(found, settings=replace(found.settings, seed=seed)) for seed in (1, 2)]
     each = [found.iou_of(compute.bayes_set(view).inside) for view in numbered]
-    assert list(compute.overlaps_of_bayes(found)[:2]) == pytest.approx(each)
+    again = compute.overlaps(found.settings, found.path_epsilon)
+    assert list(again[found.level][:2]) == pytest.approx(each)
+    assert list(again) == list(STUDIES["curve"].thresholds.offered)
 
 
 def test_sets_are_drawn_as_runs():

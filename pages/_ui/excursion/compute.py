@@ -373,16 +373,16 @@ def bayes_set(curves: Explored) -> BayesSet | None:
 
 def overlaps_of_bayes(curves: Explored) -> FloatArray | None:
     """Return the IoU (REPEATED,) of simulated releases of Bayes cloaking at the epsilon of one path; None if that is
-    too large, or if they are not ready soon. Then the page is drawn again when they are. They are not private.
+    too large, or if they are not simulated yet. Then the page is drawn again when they are. They are not private.
     """
     if curves.path_epsilon > MOST_TESTED:
         return None
-    of = "Repeating Bayes cloaking", overlaps, replace(_of_data(curves.settings), seed=1), curves.path_epsilon
-    found = cached.soon(*of)
+    of = overlaps, replace(_of_data(curves.settings), seed=1), curves.path_epsilon
+    found = cached.find(*of)
     if found is None:
-        waiting.afterwards(lambda: cached.value(*of))
+        waiting.afterwards(lambda: cached.value("Repeating Bayes cloaking", *of))
         return None
-    return found.value[curves.level]
+    return found[curves.level]
 
 
 def without_privacy(curves: Explored) -> FloatArray:
