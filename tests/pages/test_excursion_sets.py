@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from datasets import STUDIES, london_excursion
@@ -16,6 +17,7 @@ from dpgp_core.table import Dataset
 from pages._ui.excursion import compute, figures
 from pages._ui.excursion.compute import Findings, View
 from pages._ui.excursion.view import ETAS, PATH_LENGTHS
+from pages._ui.look import plots
 from pages._ui.look.offers import EPSILONS, PATH_DELTAS, PATHS, RIDGES
 from tests.pages.reading import deck, page_text, traces
 
@@ -70,11 +72,12 @@ def test_the_iou_is_shown_first(seen):
     values = np.concatenate([found.path_iou, found.hall_iou, [found.everything_iou]])
     assert low <= values.min() < low + 0.1
     assert min(high, 1.0) - 0.1 < max(values.max(), Findings(found, None, compute.without_privacy(found)).best) <= high
-    heights = [each.yshift for each in figure.layout.annotations]
-    assert len(set(heights)) == len(heights)  # names of lines do not collide
-    lower = 0.9 * figures._PLOT  # on a narrow page
-    for line, height in zip(figure.layout.shapes, heights, strict=True):
-        assert (1 - line.y1) * lower > -height  # it does not reach the name above
+    for drawn in (figure, plots.enlarge(go.Figure(figure))):
+        heights = [each.yshift for each in drawn.layout.annotations]
+        assert len(set(heights)) == len(heights)  # names of lines do not collide
+        lower = 0.9 * figures._PLOT  # on a narrow page
+        for line, height in zip(drawn.layout.shapes, heights, strict=True):
+            assert (1 - line.y1) * lower > -height  # it does not reach the name above
 
 
 def luminance(colour: str) -> float:

@@ -314,6 +314,9 @@ def enlarge(figure: go.Figure) -> go.Figure:
     for note in notes:
         if note not in names and note.yshift:  # rows of names above bars
             note.yshift *= LESSON / _SMALL
+    for line in figure.layout.shapes:  # which end below these names
+        if line.yref == "y domain" and line.y1 < 1:
+            line.y1 = 1 - (1 - line.y1) * LESSON / _SMALL
     for note, shift in zip(names, _shifts(figure, [note.y for note in names], LESSON / _SMALL), strict=True):
         note.yshift = shift
     return figure
