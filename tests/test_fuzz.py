@@ -274,7 +274,8 @@ def in_floats(text: bytes) -> Any:
 
 def same(asked: Any, stated: Any) -> bool:
     """Whether a value is stated as asked, where nothing is the default, and one value a list of it."""
-    return asked in (None, "", [], {}) or json.dumps(stated) in (json.dumps(asked), json.dumps([asked]))
+    text, *allowed = (json.dumps(each, sort_keys=True) for each in (stated, asked, [asked]))
+    return asked in (None, "", [], {}) or text in allowed
 
 
 USUAL = Case.arguments

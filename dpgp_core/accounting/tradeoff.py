@@ -103,25 +103,6 @@ def laplace_tradeoff(false_alarm: FloatArray, epsilon: float) -> FloatArray:
     return np.where(rate <= knee, steep, np.where(rate <= 0.5, bent, flat))
 
 
-def laplace_attacker_success(prior: float, epsilon: float) -> float:
-    """Return the probability that the best attacker guesses correctly from a release with Laplace noise.
-
-    It is 1 - e^(-epsilon/2) sqrt(p (1 - p)) if the prior odds p / (1 - p) lie between e^-epsilon and e^epsilon.
-    Otherwise it is max(p, 1 - p), as without a release.
-
-    Raises:
-        ValueError: prior outside (0, 1), or epsilon not positive.
-
-    Source: least of p f(a) + (1 - p) a over the curve f of ``laplace_tradeoff``, of slope -e^-epsilon / (4 a^2).
-    """
-    check_share("prior", prior)
-    check_positive("epsilon", epsilon)
-    if abs(math.log(prior / (1 - prior))) >= epsilon:
-        return max(prior, 1 - prior)  # no released value can change the decision
-    # a = e^(-epsilon/2) sqrt(p / (1 - p)) / 2 makes both errors p f(a) and (1 - p) a equal
-    return 1 - math.exp(-epsilon / 2) * math.sqrt(prior * (1 - prior))
-
-
 Tradeoff = Callable[[FloatArray], FloatArray]
 
 

@@ -16,7 +16,7 @@ from ..arrays import FloatArray, lattice
 from ..dates import Dates, Format
 from ..levels import in_every_group, level_number
 from ..reading.columns import reader_of_yes_and_no
-from ..reading.writing import Declared, Writing, as_float, words
+from ..reading.writing import Declared, Writing, as_float
 from ..table import Column, declared_columns, is_date_box
 
 _CURVE, _MAP, _MORE = 65, 17, 512  # points in one dimension, along each side in two dimensions, and in total in more
@@ -151,7 +151,7 @@ def outcomes_in_numbers(y: ArrayLike | None, yes: Declared, no: Declared) -> Arr
     """
     if y is None or (yes is None and no is None):
         return y
-    read = reader_of_yes_and_no(Writing(yes=words(yes), no=words(no)))
+    read = reader_of_yes_and_no(Writing(yes=yes, no=no))
     cells = np.asarray(y, dtype=object)
     numbers = [read("" if is_missing(cell) else str(cell)) for cell in cells.flat]
     return np.array([each if isinstance(each, float) else np.nan for each in numbers]).reshape(cells.shape)

@@ -21,7 +21,7 @@ from ..levels import levels_by_column
 from ..table import Column, Dataset, Notice, Outcome, declared_columns, pair_of
 from .columns import read_columns
 from .kinds import as_text
-from .writing import AS_USUAL, Declared, Writing, words
+from .writing import AS_USUAL, Declared, Writing
 
 MAX_ROWS = 2_000_000  # a file with more rows is refused
 
@@ -72,17 +72,8 @@ def read_csv(
             person have equal texts there, apart from surrounding spaces. The texts are not kept.
         levels: declared public categories of categorical inputs, by name of the input. Any other text counts as "other"
             if that is a category; otherwise the file is refused.
-        separator: mark between cells. ``Writing`` describes this argument and all that follow.
-        numbers: one of ``NUMBERS``; None for "1234.5". A column in which every fraction has exactly three digits is
-            then refused.
-        notations: further notations of numbers that are read, from ``NOTATIONS``.
-        encoding: encoding of the text; None for UTF-8. A byte order mark takes precedence.
-        missing: words and codes for a missing value; if None, a file with missing values is refused.
-        yes: words or codes that mean 1 in a yes/no outcome.
-        no: words or codes that mean 0.
-        date_order: order of day, month and year in dates, one of ``ORDERS``.
-        ignore: lines that are not rows of the table.
-        sheet: name of the sheet, for a workbook with several.
+        separator, numbers, notations, encoding, missing, yes, no, date_order, ignore, sheet: how the table is written;
+            see ``Writing``. None for a table as usual, in which no value is missing.
 
     Returns:
         Dataset with X (n, D) and y (n,), 2 <= n <= MAX_ROWS.
@@ -94,13 +85,13 @@ def read_csv(
     writing = Writing(
         separator=separator,
         numbers=numbers,
-        notations=None if notations is None else tuple(notations),
+        notations=notations,
         encoding=encoding,
-        missing=None if missing is None else tuple(missing),
-        yes=words(yes),
-        no=words(no),
+        missing=missing,
+        yes=yes,
+        no=no,
         date_order=date_order,
-        ignore=None if ignore is None else tuple(ignore),
+        ignore=ignore,
         sheet=sheet,
     )
     _check_names(x, y, person)

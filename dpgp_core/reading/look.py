@@ -69,10 +69,15 @@ def look(stream: BinaryIO, names: Sequence[str] = ()) -> Look:
             problems.append(error)
             stream.seek(0)
             continue
-        used = [columns[name] for name in names if name in columns] or list(columns.values())
-        numbers = None if any(each.two_readings for each in used) else numbers_of(used)
-        return Look(replace(writing, numbers=numbers, date_order=order_of_dates(used)), columns)
+        return _written_as(Look(writing, columns), names)
     raise problems[0]
+
+
+def _written_as(table: Look, names: Sequence[str]) -> Look:
+    """Return the table with numbers and dates written as in these columns; as in all if it has none of them."""
+    used = [table.columns[name] for name in names if name in table.columns] or list(table.columns.values())
+    numbers = None if any(each.two_readings for each in used) else numbers_of(used)
+    return table._replace(writing=replace(table.writing, numbers=numbers, date_order=order_of_dates(used)))
 
 
 def _surveyed(stream: BinaryIO, declared: Writing, names: Sequence[str]) -> tuple[Writing, dict[str, Contents]]:
@@ -124,8 +129,7 @@ def proposal(stream: BinaryIO, x: Sequence[str] = (), y: str | None = None) -> t
         raise ValueError(
             "no column of numbers or dates is left for an input, and a curve needs one; name one with --x, or add one"
         )
-    table = look(stream, [*inputs, *([] if y is None else [y])])
-    stream.seek(0)
+    table = _written_as(first, [*inputs, *([] if y is None else [y])])
     rows = next(iter(first.columns.values())).rows
     configuration, said = _configuration(stream, table, inputs, y, rows)
     numbers = table.writing.numbers or PLAIN

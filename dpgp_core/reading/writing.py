@@ -61,15 +61,21 @@ _LONGEST_NUMBER = 1_000  # characters of a number in another format than that of
 _PLAINER = str.maketrans({**dict.fromkeys("\u00a0\u2009\u202f", " "), "\u2212": "-", "\u2019": "'"})
 
 
+Declared = str | float | Sequence[str | float] | None
+"""A word or code, or several of them; None for none."""
+
+
 class Words:
     """Set of words and codes. A cell is in it as text in upper or lower case, or as a number in the declared format.
 
     ``ANY_DATE`` among the words stands for every text that is a date.
     """
 
-    def __init__(self, values: Iterable[str | float], numbers: str) -> None:
+    def __init__(self, declared: Declared, numbers: str) -> None:
         self._numbers = numbers
-        values = tuple(values)
+        values: tuple[str | float, ...] = (
+            (declared,) if isinstance(declared, str | int | float) else tuple(declared or ())
+        )
         self._dates = ANY_DATE in values
         self.texts = frozenset(folded(str(value)) for value in values)
         codes = (value if isinstance(value, float) else as_number(value, numbers) for value in values)
@@ -108,13 +114,13 @@ class Writing:
 
     separator: str | None = None
     numbers: str | None = None
-    notations: tuple[str, ...] | None = None
+    notations: Sequence[str] | None = None
     encoding: str | None = None
-    missing: tuple[str | float, ...] | None = None
-    yes: tuple[str | float, ...] | None = None
-    no: tuple[str | float, ...] | None = None
+    missing: Sequence[str | float] | None = None
+    yes: Declared = None
+    no: Declared = None
     date_order: Format | None = None
-    ignore: tuple[int | str, ...] | None = None
+    ignore: Sequence[int | str] | None = None
     sheet: str | None = None
 
     def __post_init__(self) -> None:
@@ -146,12 +152,12 @@ class Writing:
     @cached_property
     def yes_words(self) -> Words:
         """Words and codes for yes."""
-        return Words(self.yes or (), self.number_format)
+        return Words(self.yes, self.number_format)
 
     @cached_property
     def no_words(self) -> Words:
         """Words and codes for no."""
-        return Words(self.no or (), self.number_format)
+        return Words(self.no, self.number_format)
 
     def ignores(self, line: int) -> bool:
         """Return whether a line, counted from 1, is declared not to be a row."""
@@ -171,17 +177,6 @@ class Writing:
 
 KEYS = tuple(each.name for each in fields(Writing))
 """Names of the declarations."""
-
-
-Declared = str | float | Sequence[str | float] | None
-"""A word or code, or several of them; None for none."""
-
-
-def words(declared: Declared) -> tuple[str | float, ...] | None:
-    """Return one word or several as the tuple that ``Writing`` keeps."""
-    if declared is None:
-        return None
-    return (declared,) if isinstance(declared, str | int | float) else tuple(declared)
 
 
 def as_number(cell: str, numbers: str) -> float | None:

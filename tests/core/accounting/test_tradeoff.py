@@ -19,7 +19,6 @@ from dpgp_core.accounting.tradeoff import (
     budget_tradeoff,
     chance_beyond,
     gaussian_tradeoff,
-    laplace_attacker_success,
     laplace_tradeoff,
     mean_beliefs,
     pure_beliefs,
@@ -79,14 +78,6 @@ def test_laplace_curve_is_the_threshold_test(epsilon, threshold):
     alarm = stats.laplace.sf(threshold)
     miss = stats.laplace.cdf(threshold, loc=epsilon)
     assert laplace_tradeoff(np.array(alarm), epsilon) == pytest.approx(miss, rel=1e-9, abs=1e-15)
-
-
-@pytest.mark.parametrize("prior", [0.02, 0.3, 0.5, 0.8, 0.999])
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
-def test_best_success_is_a_point_of_the_curve(prior, epsilon):
-    rates = np.concatenate([np.geomspace(1e-12, 1, 400_001), [0.0]])
-    error = prior * laplace_tradeoff(rates, epsilon) + (1 - prior) * rates
-    assert laplace_attacker_success(prior, epsilon) == pytest.approx(1 - error.min(), abs=1e-8)
 
 
 PRIORS = (0.01, 0.1, 0.5, 0.9)
