@@ -37,7 +37,6 @@ from pages._ui.work import cached, waiting
 from pages._ui.work.engine import engine
 
 SIMULATED = 60  # further simulated paths in the distributions of IoU
-REPEATED = 9  # simulated releases of Bayes cloaking, each of which takes as long as all paths
 MOST_EPSILON = 1e6  # beyond it, the guarantee is too weak to be worth comparing
 VALIDATION_SEED, SEARCH_SEED = 101, 202
 Numbers = float | FloatArray
@@ -77,6 +76,11 @@ class View:
     def study(self) -> Study:
         """Study of the data."""
         return STUDIES[self.name]
+
+    @property
+    def repeated(self) -> int:
+        """How many releases of Bayes cloaking are simulated. Those of maps vary less, and take longer."""
+        return 9 if self.study.scene == "curve" else 5
 
     @property
     def level(self) -> float:
@@ -336,20 +340,20 @@ def _above(prediction: Mixture, view: View, level: float) -> FloatArray:
 def overlaps(
     view: View, epsilon: float, progress: Callable[[float], None] = lambda fraction: None
 ) -> dict[float, FloatArray]:
-    """Return the IoU with the true area (REPEATED,) of the simulated releases 1, 2, ... of Bayes cloaking, at each
-    threshold that can be read from one release. They are not private.
+    """Return the IoU with the true area (``view.repeated``,) of the simulated releases 1, 2, ... of Bayes cloaking, at
+    each threshold that can be read from one release. They are not private.
 
     Only data, lengthscale and delta of ``view`` matter.
     """
     study, (_, _, truth) = view.study, data_of(view)
     known, found = np.isfinite(truth), []
     levels = (0.0,) if study.thresholds.subtracted else study.thresholds.offered
-    for seed in range(1, REPEATED + 1):
+    for seed in range(1, view.repeated + 1):
         prediction = released(replace(view, seed=seed), epsilon)
         sets = [_above(prediction, view, level)[known] >= HALF for level in levels]
         truly = [truth[known] >= level for level in levels]
         found.append([float(iou(inside, true)) for inside, true in zip(sets, truly, strict=True)])
-        progress(seed / REPEATED)
+        progress(seed / view.repeated)
     return dict(zip(levels, np.transpose(found), strict=True))
 
 
@@ -372,8 +376,8 @@ def bayes_set(curves: Explored) -> BayesSet | None:
 
 
 def overlaps_of_bayes(curves: Explored) -> FloatArray | None:
-    """Return the IoU (REPEATED,) of simulated releases of Bayes cloaking at the epsilon of one path; None if that is
-    too large, or if they are not simulated yet. Then the page is drawn again when they are. They are not private.
+    """Return the IoU of simulated releases of Bayes cloaking at the epsilon of one path; None if that is too large, or
+    if they are not simulated yet. Then the page is drawn again when they are. They are not private.
     """
     if curves.path_epsilon > MOST_TESTED:
         return None
@@ -405,8 +409,7 @@ class Findings:
         explored: paths and their sets.
         bayes: release of Bayes cloaking; None if it would be meaningless.
         plain: prediction without privacy noise (P,), in model units; None without the overlay.
-        bayes_iou: IoU of simulated releases of Bayes cloaking (REPEATED,); None without the overlay, or if there are
-            none yet.
+        bayes_iou: IoU of simulated releases of Bayes cloaking; None without the overlay, or if there are none yet.
     """
 
     explored: Explored

@@ -15,7 +15,7 @@ from datasets import STUDIES
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.excursion import compute, figures
-from pages._ui.excursion.compute import MOST_TESTED, REPEATED, SIMULATED, Explored, Findings, View
+from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Explored, Findings, View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import about as pictured
 from pages._ui.look import offers, pictures, settings, text
@@ -224,7 +224,7 @@ def metrics(found: Findings) -> list[Metric]:
 
 IOU_HELP = (
     "Intersection over union: the area that is both found and true, over the area that is either. 1 is perfect. Shown "
-    f"is the median over simulated releases: {SIMULATED} paths or more, and {REPEATED} releases of Bayes cloaking."
+    "is the median over simulated releases."
 )
 
 
@@ -269,7 +269,11 @@ def steps(explored: Explored) -> list[tuple[str, str]]:
             f"{{p ≥ {explored.cutoff:.2f}}}, with a cutoff chosen on separate simulated data. Effective dimension "
             f"{text.number(explored.d_eff)}, cross-entropy {text.number(explored.bce)} nats",
         ),
-        ("Distribution", f"{len(explored.path_iou)} paths, of which {SIMULATED} are simulated for this picture only"),
+        (
+            "Distribution",
+            f"{len(explored.path_iou)} paths, of which {SIMULATED} are simulated for this picture only, and "
+            f"{view.repeated} releases of Bayes cloaking",
+        ),
         ("Hall's release", "kernel sum plus prior noise, exact Gaussian accounting at the ε of one path"),
         ("Accounting", "Rényi curve with proven sensitivity, signed covariance term, tight conversion"),
         *(

@@ -69,11 +69,10 @@ class Filtered:
         )
 
     @property
-    def is_finite(self) -> bool:
-        """Whether everything that is drawn is a finite number."""
+    def numbers(self) -> tuple[FloatArray, ...]:
+        """All numbers from which something is drawn."""
         own = self.mixture
-        parts = (own.means, own.variances, own.weights, self.lengthscale_probabilities)
-        return all(bool(np.isfinite(part).all()) for part in parts)
+        return own.means, own.variances, own.weights, self.lengthscale_probabilities
 
     @property
     def released(self) -> FloatArray:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -33,6 +32,8 @@ from pages._ui.explore.posterior import Filtered
 from pages._ui.model import Budget
 from pages._ui.session import Kept, Slot
 from pages._ui.work import cached
+
+T = TypeVar("T")
 
 MAX_BYTES = 5 * 2**20  # of a file
 MAX_UNPACKED = 100 * 2**20  # of what is read of it
@@ -212,15 +213,9 @@ def read_again(example: ExampleDraw | None, refit: Refit) -> tuple[Explored, Fil
             one = cached.value(doing, with_one_lengthscale, refit, example, given=(explored, read.X_test))
             read = replace(read, chosen=one)
         return explored, read
-    upload = _uploaded()
-    explored, read = EXPLORED_REFIT.made(
-        (upload.digest, shared), lambda: cached.of_one_session(doing, _own, upload.files, shared)
-    )
+    explored, read = _once(EXPLORED_REFIT, shared, doing, _own, _uploaded().files, shared)
     if refit.lengthscale is not None:
-        one = EXPLORED_CHOSEN.made(
-            (upload.digest, refit),
-            lambda: cached.of_one_session(doing, _own_lengthscale, explored, read.X_test, refit),
-        )
+        one = _once(EXPLORED_CHOSEN, refit, doing, _own_lengthscale, explored, read.X_test, refit)
         read = replace(read, chosen=one)
     return explored, read
 
@@ -229,6 +224,11 @@ def _uploaded() -> Upload:
     upload = EXPLORED.find()
     assert upload is not None
     return upload
+
+
+def _once(kept: Kept[T], settings: Hashable, doing: str, function: Callable[..., T], *args: Any) -> T:
+    """Return ``function(*args)`` about the visitor's release, which this session keeps for the same settings."""
+    return kept.made((_uploaded().digest, settings), lambda: cached.of_one_session(doing, function, *args))
 
 
 def drop() -> None:
@@ -262,9 +262,7 @@ def group_difference(explored: Explored, example: ExampleDraw | None, pair: tupl
     doing = "Comparing two groups"
     if example is not None:
         return cached.value(doing, _group_difference, pair, example, given=(explored,))
-    return EXPLORED_DIFFERENCE.made(
-        (_uploaded().digest, pair), lambda: cached.of_one_session(doing, _own_difference, explored, pair)
-    )
+    return _once(EXPLORED_DIFFERENCE, pair, doing, _own_difference, explored, pair)
 
 
 def _group_difference(explored: Explored, pair: tuple[int, int], _example: ExampleDraw | None = None) -> Difference:
@@ -276,35 +274,28 @@ def _group_difference(explored: Explored, pair: tuple[int, int], _example: Examp
 
 def _own(files: Mapping[str, bytes], refit: Refit) -> tuple[Explored, Filtered]:
     explored = opened(files)
-    with _explained():
-        read = refit_over_box(explored, refit)
-    if not read.is_finite:
-        raise ValueError(_BEYOND)
-    return explored, read
-
-
-def _own_difference(explored: Explored, pair: tuple[int, int]) -> Difference:
-    with _explained():
-        found = _group_difference(explored, pair)
-        finite = np.isfinite([found.mean, *found.interval()]).all()
-    if not finite:
-        raise ValueError(_BEYOND)
-    return found
+    return explored, _finite(lambda read: read.numbers, refit_over_box, explored, refit)
 
 
 def _own_lengthscale(explored: Explored, X_test: FloatArray, refit: Refit) -> FloatArray:
-    with _explained():
-        curve = with_one_lengthscale(explored, X_test, refit)
-    if not np.isfinite(curve).all():
-        raise ValueError(_BEYOND)
-    return curve
+    return _finite(lambda curve: (curve,), with_one_lengthscale, explored, X_test, refit)
 
 
-@contextlib.contextmanager
-def _explained() -> Iterator[None]:
-    """Replace errors of computing with extreme numbers by one sentence. Errors of scipy are among them."""
+def _own_difference(explored: Explored, pair: tuple[int, int]) -> Difference:
+    return _finite(lambda found: (found.mean, *found.interval()), _group_difference, explored, pair)
+
+
+def _finite(numbers: Callable[[T], Iterable[FloatArray]], function: Callable[..., T], *args: Any) -> T:
+    """Return ``function(*args)`` if all its ``numbers`` are finite.
+
+    Raises:
+        ValueError: they are not, or computing with extreme numbers failed. Errors of scipy are among these.
+    """
     try:
         with np.errstate(all="ignore"):
-            yield
+            found = function(*args)
+            if all(np.isfinite(each).all() for each in numbers(found)):
+                return found
     except (ArithmeticError, ValueError):
-        raise ValueError(_BEYOND) from None
+        pass  # the sentence replaces it
+    raise ValueError(_BEYOND)

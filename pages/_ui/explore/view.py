@@ -277,16 +277,15 @@ def _one_draw(example: ExampleDraw, kernel: str) -> None:
     (lengths, unit), probabilities = candidates(explored.statistics), read.lengthscale_probabilities
     best = int(probabilities.argmax())
     picture = lengthscales(explored.statistics, read)
+    likeliest, probability = f"{lengths[best]} {unit}".strip(), percent(float(probabilities[best]))
     alt = (
         f"How probable each lengthscale is after one release at ε = {example.epsilon:g} (simulated release "
-        f"{example.draw}). {f'{lengths[best]} {unit}'.strip()} has {percent(float(probabilities[best]))}. "
-        "Knowing it costs nothing more; the choice above costs its own epsilon."
+        f"{example.draw}). {likeliest} has {probability}. Knowing it costs nothing more; the choice above costs its "
+        "own epsilon."
     )
     made = f"Bayes cloaking, simulated release {example.draw}"
     data, guarantee = cached.dataset(example.dataset), example.mechanism.guarantee
-    likeliest = f"{lengths[best]} {unit}".strip()
     finding = f"At ε = {example.epsilon:g} the likeliest lengthscale is {likeliest}"
     about = described.of_release(data, guarantee, made, alt, finding=finding)
-    probability = percent(float(probabilities[best]))
     caption = f"{likeliest} is likeliest after one release ({probability}). Knowing it costs nothing more."
     pictures.chart(picture, "choice_free", alt, as_it_is(picture, about), caption=caption)
