@@ -158,9 +158,25 @@ class Outcome:
         return np.asarray(np.exp(np.clip(values, 2 * low - high, 2 * high - low)))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Inputs:
+class Described:
     """Base class of objects that describe D inputs by a ``Column`` each."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def numbers(self) -> tuple[Column, ...]:
+        """The inputs that are numbers or dates."""
+        return tuple(each for each in self.columns if each.levels is None)
+
+    @property
+    def levels(self) -> dict[str, Levels]:
+        """Declared categories of each categorical input, by name."""
+        return {each.name: each.levels for each in self.columns if each.levels is not None}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Inputs(Described):
+    """Base class of objects whose inputs are given by their columns alone."""
 
     columns: tuple[Column, ...]
 
@@ -178,11 +194,6 @@ class Inputs:
     def x_box(self) -> tuple[Interval, ...]:
         """Declared public sides of the box, D pairs (low, high)."""
         return tuple(each.box for each in self.columns)
-
-    @property
-    def numbers(self) -> tuple[Column, ...]:
-        """The inputs that are numbers or dates."""
-        return tuple(each for each in self.columns if each.levels is None)
 
     @property
     def categories(self) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from ..arrays import FloatArray
 from ..bayes.mixture import MixtureUncertainty
 from ..bayes.model import weights_of
 from ..bayes.refit import ReleasePosterior
+from ..checks import check_share
 from ..gp.uncertainty import IntervalTarget
 from ..reading.writing import Declared
 from ..table import Column, Outcome
@@ -162,8 +163,7 @@ class Predicting:
             ValueError: a probability is out of range, or X does not match the fitted inputs.
         """
         for each in quantiles:
-            if not 0 < each < 1:
-                raise ValueError(f"quantiles must lie between 0 and 1, got {each}; for example 0.5")
+            check_share("each of the quantiles", each)
         parts = list(self._fitted().parts(self._test_inputs(X)))
         return np.stack([np.hstack([part.quantile(p)[0] for part in parts]) for p in quantiles], axis=1)
 

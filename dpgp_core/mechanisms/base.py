@@ -11,6 +11,7 @@ import numpy as np
 
 from ..accounting.guarantee import Guarantee, guarantee_fields
 from ..arrays import FloatArray
+from ..checks import check_share
 from ..gp.regression import Inference
 from ..gp.uncertainty import IntervalTarget, Predictive, Uncertainty
 from ..kernels import KERNELS
@@ -63,8 +64,7 @@ class Release:
         Raises:
             ValueError: an argument is out of range, or the mechanism has no model to base an interval on.
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must lie between 0 and 1, got {level}")
+        check_share("level", level)
         if of not in ("outputs", "function"):
             raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
         return self.uncertainty.interval(level, of)

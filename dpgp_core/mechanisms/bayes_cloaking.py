@@ -21,6 +21,7 @@ from ..bayes.queries import Measured
 from ..bayes.refit import Difference, difference
 from ..bayes.settings import BayesSettings, outcome_model_for
 from ..bayes.tuning import TUNING
+from ..checks import check_share
 from ..gp.uncertainty import IntervalTarget
 from ..kernels import AcrossGroups, LevelAndCurve
 from ..levels import check_codes, groups_of
@@ -90,8 +91,7 @@ class BayesRelease(Release):
         Raises:
             ValueError: an argument is out of range.
         """
-        if not 0 < probability < 1:
-            raise ValueError(f"probability must lie between 0 and 1, got {probability}; for example 0.5")
+        check_share("probability", probability)
         return self.uncertainty.quantile(probability, of)
 
     @property

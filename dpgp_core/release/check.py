@@ -33,7 +33,7 @@ from ..measurement.measurement import KnownCounts
 from ..measurement.statistics import CellStatistics, Statistics
 from ..measurement.statistics_file import MADE_BEFORE_0_3, statistics_from_files
 from ..mechanisms import BayesCloaking, SparseVariational
-from ..table import Kind, Outcome
+from ..table import Outcome
 from .bundle import digest
 from .json_text import guarantee_from_object, read_object, spec_from_object
 from .measured_files import BOUNDS, counts_read, mapped_values, sums_read
@@ -71,7 +71,7 @@ class LoadedRelease:
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
         """Declared categories of each categorical input, by name."""
-        return {each.name: each.levels for each in self.statistics.columns if each.levels is not None}
+        return self.statistics.levels
 
     def places(self, numbers: FloatArray, groups: Mapping[str, str] | None = None) -> FloatArray:
         """Return points X (P, D) of one group from values of the numerical inputs.
@@ -111,8 +111,7 @@ class LoadedRelease:
         Raises:
             ValueError: level is outside (0, 1).
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must lie between 0 and 1, got {level}; for example 0.95")
+        checks.check_share("level", level)
         low, high = self.prediction(X).interval(level, of)
         return low[0], high[0]
 
@@ -122,8 +121,7 @@ class LoadedRelease:
         Raises:
             ValueError: probability is outside (0, 1).
         """
-        if not 0 < probability < 1:
-            raise ValueError(f"probability must lie between 0 and 1, got {probability}; for example 0.5")
+        checks.check_share("probability", probability)
         return np.asarray(self.prediction(X).quantile(probability, of)[0])
 
     def probability_above(self, level: float, X: FloatArray, of: IntervalTarget = "function") -> FloatArray:
@@ -204,14 +202,12 @@ def uncertainty_read(statistics: Statistics | CellStatistics, prediction: Mixtur
         statistics: the released statistic.
         prediction: the prediction in model units.
     """
-    kind: Kind = "number"
-    if isinstance(statistics, CellStatistics) and statistics.outcome_model == "yes/no":
-        kind = "yes/no"
+    binary = isinstance(statistics, CellStatistics) and statistics.outcome_model == "yes/no"
     outcome = Outcome(
         name=statistics.y_name,
         unit=statistics.y_unit,
         bounds=statistics.bounds,
-        kind=kind,
+        kind="yes/no" if binary else "number",
         scale=statistics.y_scale,
     )
     return MixtureUncertainty(outcome=outcome, prediction=prediction)

@@ -82,7 +82,7 @@ def _imports() -> list[str]:
 def _places(spec: ReleaseSpec) -> list[str]:
     """Return code for points along the box, for the first group if there are several."""
     sides = [f"np.linspace({low!r}, {high!r}, {_PLACES})" for low, high in (each.box for each in spec.numbers)]
-    groups = {each.name: each.levels[0] for each in spec.columns if each.levels is not None}
+    groups = {name: levels[0] for name, levels in spec.levels.items()}
     units = ", ".join(f"{each.name} [{each.unit}]" if each.unit else each.name for each in spec.numbers)
     about = " ".join(units.split())
     numbers = sides[0] if len(sides) == 1 else f"np.column_stack([{', '.join(sides)}])"

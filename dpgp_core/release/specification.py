@@ -33,7 +33,7 @@ from ..mechanisms.base import Mechanism
 from ..mechanisms.catalogue import CATALOGUE, KERNEL_NAMES, Entry, Parameters
 from ..reading.writing import Writing
 from ..seasons import Periods, check_periods, periodic
-from ..table import KINDS, Column, Dataset, Inputs, Kind, Outcome, declared_columns, is_date_box
+from ..table import KINDS, Column, Dataset, Described, Inputs, Kind, Outcome, declared_columns, is_date_box
 from .degrees import Coordinates, declared_coordinates
 
 CHOICES = {name: entry for name, entry in CATALOGUE.items() if entry.released}
@@ -76,7 +76,7 @@ _CHECKS: dict[str, Callable[[str, object], object]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseSpec:
+class ReleaseSpec(Described):
     """Everything that a release needs besides the table. All of it is public: declarations, and how to release.
 
     Args:
@@ -202,16 +202,6 @@ class ReleaseSpec:
     def periods(self) -> Periods:
         """Period of each input in days; () if none has one."""
         return check_periods([each.period for each in self.columns], len(self.x))
-
-    @property
-    def levels(self) -> dict[str, Levels]:
-        """Declared categories of categorical inputs, by name."""
-        return {each.name: each.levels for each in self.columns if each.levels is not None}
-
-    @property
-    def numbers(self) -> tuple[Column, ...]:
-        """Inputs that are numbers or dates."""
-        return tuple(each for each in self.columns if each.levels is None)
 
     def dates_of(self, name: str) -> Dates | None:
         """Return the declarations of an input that is a date; None for a number."""

@@ -133,7 +133,7 @@ REFUSALS = [
     *told(lambda kind, changes: kind(**SETTINGS[kind] | changes), AT_CONSTRUCTION),
     *told(lambda of, data, X_test: of.release(data, X_test, np.random.default_rng(1)), RELEASES),
     # intervals
-    *each(interval, "level must lie between 0 and 1, got {}", [0.0, 1.0, math.nan]),
+    *each(interval, "level must lie strictly between 0 and 1, got {}", [0.0, 1.0, math.nan]),
     (lambda: interval(0.5, "noise"), "of must be 'outputs' or 'function', got 'noise'"),
     # plans of others
     (

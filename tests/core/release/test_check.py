@@ -228,8 +228,8 @@ def test_arguments_that_do_not_fit_are_named(tmp_path, of_groups):
         (lambda: release.places(ages), "say which group"),
         (lambda: release.places(ages, {"sex": "cats"}), "has no level 'cats'"),
         (lambda: release.places(np.ones((2, 3)), {"sex": LEVELS[0]}), "one column for each of age"),
-        (lambda: release.quantile(1.0, at), "probability must lie between"),
-        (lambda: release.interval(at, 0.0), "level must lie between"),
+        (lambda: release.quantile(1.0, at), "probability must lie strictly between"),
+        (lambda: release.interval(at, 0.0), "level must lie strictly between"),
     ):
         with pytest.raises(ValueError, match=words):
             call()
