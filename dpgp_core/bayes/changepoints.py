@@ -340,13 +340,21 @@ def _one_round(
     for effect in range(TUNING.most_change_points):
         others = fitted.sum(axis=1) - fitted[:, effect]
         score = ((white - others)[:, None] @ G)[:, 0]
+        # arrays (A, V, J) are changed in place, because they exceed the caches of a processor
         each = variance * score[:, None]
-        logs = prior + 0.5 * each * score[:, None]
-        top = np.maximum(logs.max(axis=(1, 2)), 0.0)
-        p = np.exp(logs - top[:, None, None])
+        p = 0.5 * each
+        p *= score[:, None]
+        p += prior
+        top = np.maximum(p.max(axis=(1, 2)), 0.0)
+        p -= top[:, None, None]
+        np.exp(p, out=p)
         total = p.sum(axis=(1, 2)) + absent * np.exp(-top)
         p /= total[:, None, None]
-        means[:, effect], squares[:, effect] = (p * each).sum(axis=1), (p * (variance + each**2)).sum(axis=1)
+        means[:, effect] = (p * each).sum(axis=1)
+        each *= each
+        each += variance
+        each *= p
+        squares[:, effect] = each.sum(axis=1)
         fitted[:, effect] = (means[:, effect, None] @ _T(G))[:, 0]
         own = 0.5 * (S * squares[:, effect]).sum(axis=1) - (score * means[:, effect]).sum(axis=1)
         minus_KL[:, effect] = top + np.log(total) + own  # top + log(total) is log Z

@@ -244,7 +244,10 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
     change_points = models.change_points.updated(
         state.change_points, G, white, models.change_point_variances[state.index]
     )
-    explained = over_bins.swapaxes(1, 2) @ G
+    effects = np.empty(state.effects.shape)
+    for now, before, of_bins, of_stage in zip(effects, state.effects, over_bins, G, strict=True):
+        np.matmul(of_bins.T, of_stage, out=now)  # one model at a time, within the caches of a processor
+        np.subtract(before, now, out=now)
     log_evidences_by_share = state.log_evidences_by_share + log_densities
     log_evidence = state.log_evidence.copy()
     of_smooth_curve = np.logaddexp.reduce(log_evidences_by_share, axis=1) - math.log(len(TUNING.location_shares))
@@ -261,7 +264,7 @@ def updated_state(state: State, linear: LinearSums, B: FloatArray, s: float, z: 
         log_evidences_by_share=log_evidences_by_share,
         squared_norms=np.column_stack([state.squared_norms, (white * white).sum(axis=1)]),
         change_points=change_points,
-        effects=np.subtract(state.effects, explained, out=explained),
+        effects=effects,
         log_evidence=log_evidence,
     )
 
