@@ -9,31 +9,15 @@ from matplotlib.figure import Figure
 from dpgp_core.bayes.refit import difference
 from dpgp_core.figures.drawing import COLOURS
 from dpgp_core.measurement.statistics_file import statistics_from_files
-from dpgp_core.release import spec_from_json
 from dpgp_core.release.picture import groups_of
-from tests.core.release.worlds import make_published, make_spec, make_zip, rows_of
+from tests.core.release.worlds import GROWTH, make_published, make_spec, make_zip, rows_of
 
 LEVELS = ("women, girls", "men, boys")
-CONFIG = {
-    "schema": 1,
-    "x": ["age", "sex"],
-    "x_units": ["years", ""],
-    "x_box": [[0, 90], None],
-    "x_levels": [None, list(LEVELS)],
-    "y": "height",
-    "y_unit": "cm",
-    "y_bounds": [40, 200],
-    "unit": "one person",
-    "grid": [5, None],
-    "epsilon": 2,
-    "delta": 1e-5,
-    "total_epsilon": 6,
-    "lengthscale": [25, None],
-}
 
 
 def spec_of(**changes):
-    return spec_from_json(json.dumps(CONFIG | changes))
+    given = {"x_levels": (None, LEVELS), "x_box": ((0, 90), None), "y_bounds": (40, 200), "epsilon": 2}
+    return make_spec(**GROWTH | given | {"total_epsilon": 6, "lengthscale": (25, None)} | changes)
 
 
 def table(n=120):
@@ -75,10 +59,7 @@ GROUPS = ("women & girls", "men", "other")
 
 
 def of_groups(**changes):
-    given = {"x": ("age", "sex"), "x_units": ("years", ""), "x_box": ((0.0, 100.0), None), "grid": (4, None)}
-    return make_spec(
-        **given | {"x_levels": (None, GROUPS), "mechanism": "bayes_cells", "lengthscale": (25.0,)} | changes
-    )
+    return make_spec(**GROWTH | {"x_levels": (None, GROUPS), "grid": (4, None)} | changes)
 
 
 def test_drawing_removes_categories_and_orders_coordinates():

@@ -18,7 +18,7 @@ from dpgp_core.release import CHOICES
 from dpgp_core.release.bundle import pictures
 from dpgp_core.release.page import page
 from dpgp_core.release.publishing import finding
-from tests.core.release.worlds import make_published, make_spec, make_table, make_zip, zip_of
+from tests.core.release.worlds import TWO, make_published, make_spec, make_table, make_zip, zip_of
 
 PAGE = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "table", "tr", "th", "td"}
 PICTURE = {"svg", "title", "defs", "style", "clippath", "path", "use", "text", "g", "rect"}
@@ -146,7 +146,6 @@ def test_the_page_states_every_limitation():
 
 
 SVG = "{http://www.w3.org/2000/svg}"
-TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
 
 
 def drawn(published):

@@ -12,8 +12,8 @@ from dpgp_core.release.json_text import guarantee_from_object, guarantee_to_obje
 from dpgp_core.release.specification import EXAMPLE, MAX_GRID
 from tests.core.release.test_groups import spec_of as of_groups
 from tests.core.release.test_inputs import GERMAN, OTHERS, YEARS, of_london, of_visits
-from tests.core.release.test_specification import GROWTH, SALES, TWO
-from tests.core.release.worlds import make_open, make_spec
+from tests.core.release.test_specification import SALES
+from tests.core.release.worlds import GROWTH, TWO, make_open, make_spec
 from tests.refusals import each, told
 
 HEIGHTS = [
@@ -162,7 +162,7 @@ REFUSALS = [
         lambda name: make_spec(mechanism=name, person="who"),
         [(name, r"use 'bayes_cells', or 'bayes' if .*, or declare rows_per_person") for name in ONE_ROW],
     ),
-    *told(lambda changes: ReleaseSpec(**GROWTH | changes), LEVELS),
+    *told(lambda changes: make_spec(**GROWTH | changes), LEVELS),
     *told(
         lambda name: of_groups(mechanism=name),
         [

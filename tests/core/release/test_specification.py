@@ -12,9 +12,7 @@ from dpgp_core.bounds.cells import declared_bounds
 from dpgp_core.mechanisms import MECHANISMS, HallPosterior, LaplaceBinning, PosteriorSampling
 from dpgp_core.release import CHOICES, KERNEL_NAMES, ReleaseSpec
 from dpgp_core.release.specification import MAX_GRID
-from tests.core.release.worlds import make_spec
-
-TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
+from tests.core.release.worlds import GROWTH, TWO, make_spec
 
 
 def test_scale_and_range_come_from_the_bounds_alone():
@@ -30,11 +28,11 @@ def test_equal_specifications_are_equal_keys():
     assert one == other
     assert hash(one) == hash(other)
     as_read = GROWTH | {"x_levels": [None, ["girls", "boys", "other"]], "x_box": [[0, 20], None], "grid": [5, 3]}
-    one, other = ReleaseSpec(**GROWTH), ReleaseSpec(**as_read)
-    assert one == other == ReleaseSpec(**GROWTH | {"x_box": ((0, 20),)})
+    one, other = make_spec(**GROWTH), make_spec(**as_read)
+    assert one == other == make_spec(**GROWTH | {"x_box": ((0, 20),)})
     assert hash(one) == hash(other)
     without = {"x_box": ((0, 20), (0, 1)), "grid": (5, 2), "x_levels": (None, None)}
-    assert ReleaseSpec(**GROWTH | without).x_levels is None
+    assert make_spec(**GROWTH | without).x_levels is None
 
 
 def test_what_is_left_out_has_a_default():
@@ -122,23 +120,8 @@ def test_lengths_in_km_become_degrees():
     assert ReleaseSpec(**SALES).degrees is None
 
 
-GROWTH = {
-    "x": ("age", "sex"),
-    "x_units": ("years", ""),
-    "x_box": ((0, 20), None),
-    "x_levels": (None, ("girls", "boys", "other")),
-    "y": "height",
-    "y_unit": "cm",
-    "y_bounds": (40, 200),
-    "unit": "one child",
-    "grid": (5, None),
-    "epsilon": 1.0,
-    "delta": 1e-5,
-}
-
-
 def test_each_category_has_a_curve():
-    table = ReleaseSpec(**GROWTH)
+    table = make_spec(**GROWTH)
     points = table.points()
     assert points.shape == (15, 2)
     np.testing.assert_array_equal(points[:4], [[0, 0], [0, 1], [0, 2], [5, 0]])

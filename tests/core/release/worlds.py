@@ -13,6 +13,10 @@ from dpgp_core.release.command_line import main
 from dpgp_core.release.json_text import spec_from_object, spec_to_object
 from dpgp_core.release.specification import EXAMPLE
 
+TWO = {"x": ("age", "weight"), "x_units": ("years", "kg"), "x_box": ((0, 100), (0, 90)), "lengthscale": (25, 20)}
+GROWTH = {"x": ("age", "sex"), "x_units": ("years", ""), "x_box": ((0, 20), None), "grid": (5, None)}
+GROWTH |= {"x_levels": (None, ("girls", "boys", "other")), "lengthscale": None, "mechanism": "bayes_cells"}
+
 
 def make_spec(**changes):
     """A specification for heights by age on 9 points, with changes; budgets fit the mechanism."""
