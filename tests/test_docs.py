@@ -57,27 +57,14 @@ def test_every_link_leads_somewhere(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_every_path_named_in_a_document_exists(document):
-    text = document.read_text(encoding="utf-8")
-    named = re.findall(r"`((?:pages|datasets|dpgp_core|benchmarks|tests|docs|deploy)/[\w./-]*)`", text)
-    assert [path for path in named if not (ROOT / path).exists()] == []
-
-
-@pytest.mark.parametrize("kind", ["kernel", "mechanism", "data set", "page", "benchmark"])
-def test_every_file_that_an_addition_touches_exists(kind):
-    """Including files of the top folder, such as README.md, and folders for new files."""
-    sections = re.split(r"^## ", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    [section] = [each for each in sections if each.startswith(f"Add a {kind}\n")]
-    named = set(re.findall(r"`([\w./]+\.(?:pyi?|md|cff|json|npz|txt)|[\w./]+/)`", section))
-    assert len(named) > 4
-    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
-
-
-def test_every_file_that_the_architecture_names_exists():
-    text = architecture.DOCUMENT.read_text(encoding="utf-8")
-    folders = [ROOT / folder for folder in ("", "dpgp_core", "pages/_ui")]
-    named = set(re.findall(r"`(\w+/[\w./]+\.py)`", text))
-    assert len(named) > 50
-    assert [path for path in sorted(named) if not any((folder / path).is_file() for folder in folders)] == []
+    """Including documents and settings of the top folder, and paths within a package, such as `release/check.py`."""
+    text, folders = (
+        document.read_text(encoding="utf-8"),
+        [ROOT, ROOT / "dpgp_core", ROOT / "pages/_ui", document.parent],
+    )
+    named = set(re.findall(r"`((?:[\w.][\w.-]*/)+(?:[\w.-]+)?|[\w-]+\.(?:md|cff|toml|lock))`", text))
+    assert len(named) > 50 or document.name not in ("CONTRIBUTING.md", "architecture.md")
+    assert [path for path in sorted(named) if not any((each / path).exists() for each in folders)] == []
 
 
 def test_every_symbol_of_the_notation_exists():
