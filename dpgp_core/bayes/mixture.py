@@ -99,6 +99,17 @@ class Mixture:
     unseen: float = 0.0
     of_outliers: FloatArray | float = 0.0
 
+    def at(self, rows: slice) -> Mixture:
+        """Return the posterior at some of the test inputs."""
+        outcomes = self.outcomes
+        return replace(
+            self,
+            means=self.means[..., rows],
+            variances=self.variances[..., rows],
+            outcomes=None if outcomes is None else outcomes._replace(variance=outcomes.variance[:, rows]),
+            of_outliers=self.of_outliers if isinstance(self.of_outliers, float) else self.of_outliers[:, rows],
+        )
+
     @property
     def widened(self) -> FloatArray | float:
         """Factor by which the distance of quantiles from the mean is multiplied (draws, 1)."""

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from dpgp_core.bayes.refit import difference
 from dpgp_core.release import bundle, plan_release, publish, read_table
 from dpgp_core.release.publishing import known_part
-from pages._ui.cloaking import staged
+from pages._ui.cloaking.results import Scene
+from pages._ui.cloaking.staged import measure
 from pages._ui.explore import controls, figures, statistic
 from pages._ui.explore import posterior as reading
 from pages._ui.explore import view as explore_view
@@ -36,7 +37,11 @@ WHOLE = controls.View(level=0.95, of="function", threshold=None)
 
 @pytest.fixture(scope="module")
 def found() -> Explored:
-    return statistic.explored(staged.measure(load_dataset(EXAMPLE.dataset), EXAMPLE.budget, EXAMPLE.draw), EXAMPLE)
+    return simulated(load_dataset(EXAMPLE.dataset), EXAMPLE)
+
+
+def simulated(data, example):
+    return statistic.explored(measure(data, Scene(data.X, data.clipped_y), example.budget, example.draw), example)
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +181,7 @@ def of_people_in_a_corner() -> tuple[Explored, reading.Filtered, np.ndarray]:
         y_scale=55.0,
     )
     example = ExampleDraw("corner", 10.0, 1e-3)
-    found = statistic.explored(staged.measure(data, example.budget, example.draw), example)
+    found = simulated(data, example)
     return found, statistic.refit_over_box(found, Refit("EQ", 50)), X
 
 

@@ -49,6 +49,16 @@ def test_pages_show_releases_of_the_core(result):
     assert result.guarantee == release.guarantee.repeated(2)
 
 
+def test_a_release_is_read_when_it_is_made(monkeypatch, result):
+    read = staged.released(result.dataset, result.scene, replace(result.numbers[0], along=None), BUDGET, DRAW, KUNG)
+    monkeypatch.setattr(staged, "read", lambda *parts: pytest.fail("it is read once more"))
+    monkeypatch.setattr(cached, "jobs", jobs.Jobs(cached.ROOM))
+    again = computed.run(KUNG, Design(), replace(DRAW, draws=1))
+    np.testing.assert_array_equal(again.samples[0], result.samples[0])
+    np.testing.assert_array_equal(again.intervals.output.low[0], result.intervals.output.low[0])
+    np.testing.assert_allclose(computed.growth_of(again).values, read.values, rtol=1e-9)
+
+
 @pytest.mark.full
 def test_changing_the_model_keeps_the_numbers(result):
     other = computed.run(replace(KUNG, lengthscale=5.0), Design(), DRAW)
@@ -100,7 +110,7 @@ def test_privacy_noise_covers_its_level_of_simulated_releases(name, epsilon):
     people = slice(scene.records)
     plan = budget.mechanism.plan_for(data, data.X)
     silent = budget.mechanism.measure(plan, data, data.X, NoNoise(), mean=False).measured[0]
-    numbers = [staged.measure(data, budget, number) for number in range(1, 11)]
+    numbers = [staged.measure(data, scene, budget, number) for number in range(1, 11)]
     read = [silent, *(each.measured for each in numbers)]
     without, *noisy = staged.read(data, scene.X_test, read, budget, model).values[:, people]
     off = np.abs(np.array(noisy) - without)

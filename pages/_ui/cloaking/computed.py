@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation import comparison as baseline
@@ -135,14 +137,18 @@ def _run_once(model: Model, design: Design, draw: Draw, given: Given, plain: Flo
 
 def _run_staged(model: Model, design: Design, draw: Draw, given: Given, plain: FloatArray, fit: Predictive) -> Result:
     """Return a release of Bayes cloaking. Its numbers depend on the budget, but not on the model that reads them."""
-    budget = Budget(model.dataset, draw.epsilon, draw.delta)
+    budget, is_read = Budget(model.dataset, draw.epsilon, draw.delta), model == usual(model.dataset)
     numbers: tuple[Numbers, ...] = ()
-    with waiting.whole([*[1.0] * draw.draws, 0.6 * draw.draws]) as part_is_done:
+    with waiting.whole([*[1.0] * draw.draws, 0.0 if is_read else 0.6 * draw.draws]) as part_is_done:
         for number in _prefetched(budget, draw):
             numbers = (*numbers, first_numbers(budget, number))
             part_is_done()
-        read = {"given": (*given, numbers)}
-        samples, intervals = cached.value("Reading the numbers", staged.curves, budget, draw, model, **read)
+        if is_read:
+            samples = np.stack([each.curve for each in numbers])
+            intervals = Intervals.together([each.intervals for each in numbers])
+        else:
+            read = {"given": (*given, numbers)}
+            samples, intervals = cached.value("Reading the numbers", staged.curves, budget, draw, model, **read)
     return Result(
         model,
         design,
@@ -161,17 +167,17 @@ def _run_staged(model: Model, design: Design, draw: Draw, given: Given, plain: F
 
 def first_numbers(budget: Budget, number: int) -> Numbers:
     """Return the numbers of one simulated release of Bayes cloaking."""
-    doing, data = f"Measuring draw {number}", cached.dataset(budget.dataset)
-    return cached.value(doing, staged.measure, budget, number, given=(data,))
+    given = cached.dataset(budget.dataset), scene(budget.dataset)
+    return cached.value(f"Measuring draw {number}", staged.measure, budget, number, given=given)
 
 
 def _prefetched(budget: Budget, draw: Draw) -> range:
     """Return the numbers of all simulated releases. An idle process begins with the last while a page asks for the
     first.
     """
-    every, data = range(draw.seed, draw.seed + draw.draws), cached.dataset(budget.dataset)
+    every, given = range(draw.seed, draw.seed + draw.draws), (cached.dataset(budget.dataset), scene(budget.dataset))
     absent = (each for each in reversed(every[1:]) if cached.find(staged.measure, budget, each) is None)
-    cached.prefetch(*(Prefetch(staged.measure, (budget, number), (data,)) for number in absent))
+    cached.prefetch(*(Prefetch(staged.measure, (budget, number), given) for number in absent))
     return every
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -11,9 +12,11 @@ import pandas as pd
 from datasets import exhibit, london_hexes
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.mixture import MixtureUncertainty
 from dpgp_core.bayes.queries import Measured
 from dpgp_core.gp.regression import EXACT_ALWAYS, InferenceChoice
 from dpgp_core.gp.uncertainty import Predictive, predictive
+from dpgp_core.levels import LevelSide
 from dpgp_core.linalg import dense_of
 from dpgp_core.measurement.noise import NumberedDraws
 from dpgp_core.measurement.statistics import CellStatistics
@@ -108,6 +111,15 @@ class Intervals:
         """Return intervals about released curves (draws, P) from half-widths (P,) of ``stage_halves``."""
         return cls(Ends(samples - output, samples + output), Ends(samples - curve, samples + curve), noise)
 
+    @classmethod
+    def together(cls, every: Sequence[Intervals]) -> Intervals:
+        """Return the intervals of several releases of Bayes cloaking as those of one result."""
+        output, curve = (
+            Ends(np.concatenate([each.low for each in ends]), np.concatenate([each.high for each in ends]))
+            for ends in zip(*((each.output, each.curve) for each in every), strict=True)
+        )
+        return cls(output, curve, residual_sd=every[0].residual_sd)
+
     @property
     def blur(self) -> FloatArray:
         """Half-width (P,) for the privacy noise if it is added once, otherwise for the curve."""
@@ -116,17 +128,23 @@ class Intervals:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Everything that one simulated release of Bayes cloaking releases.
+    """Everything that one simulated release of Bayes cloaking releases, and what its own models read from it.
 
     Attributes:
         measured: all measurements, in model units.
         statistics: these measurements as a release keeps them, to be read again.
         guarantee: guarantee of this release.
+        curve: released curve (P,), in the output's unit.
+        intervals: intervals about it.
+        along: prediction along the curve that is drawn; None for a map.
     """
 
     measured: Measured
     statistics: CellStatistics
     guarantee: Guarantee
+    curve: FloatArray
+    intervals: Intervals
+    along: MixtureUncertainty | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,8 +252,11 @@ def scene_of(dataset: Dataset, name: str) -> Scene:
 
 
 def along_first(dataset: Dataset, x: FloatArray) -> FloatArray:
-    """Return points (G, D) at first inputs x (G,), with the other inputs at the middle of their public box."""
-    points = np.tile(np.mean(dataset.x_box, axis=1), (len(x), 1))
+    """Return points (G, D) at first inputs x (G,), with the other inputs at the middle of their public box, and in
+    their first category.
+    """
+    middle = [0.0 if isinstance(side, LevelSide) else np.mean(side) for side in dataset.x_box]
+    points = np.tile(middle, (len(x), 1))
     points[:, 0] = x
     return points
 

@@ -22,11 +22,17 @@ from pages._ui.cloaking.results import LEVEL, Ends, Intervals, Numbers, Result, 
 from pages._ui.model import Budget, Draw, Model, usual
 
 
-def measure(dataset: Dataset, budget: Budget, number: int) -> Numbers:
-    """Simulate a release with the pseudo-random noise of its number."""
-    mechanism, X = budget.mechanism, dataset.X
+def measure(dataset: Dataset, scene: Scene, budget: Budget, number: int) -> Numbers:
+    """Simulate a release with the pseudo-random noise of its number.
+
+    Its last stage leaves the posterior from which its own models read it, so it is read here and not once more.
+    """
+    mechanism, X = budget.mechanism, scene.X_test
     release = mechanism.measure(mechanism.plan_for(dataset, X), dataset, X, np.random.default_rng(number), mean=False)
-    return Numbers(release.measured[0], release.statistics[0], release.guarantee)
+    [curve], intervals = _curves(release.uncertainty)
+    along = replace(release.uncertainty, prediction=release.uncertainty.prediction.at(scene.grid))
+    released = release.measured[0], release.statistics[0], release.guarantee
+    return Numbers(*released, curve, intervals, None if scene.is_map else along)
 
 
 def models(dataset: Dataset, budget: Budget, model: Model) -> tuple[Mixed, ...]:
@@ -80,7 +86,10 @@ def curves(
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> tuple[FloatArray, Intervals]:
     """Return released curves (draws, P) and their intervals, read with a model among others."""
-    uncertainty = read(dataset, scene.X_test, [each.measured for each in numbers], budget, model, progress)
+    return _curves(read(dataset, scene.X_test, [each.measured for each in numbers], budget, model, progress))
+
+
+def _curves(uncertainty: MixtureUncertainty) -> tuple[FloatArray, Intervals]:
     ends = Ends(*uncertainty.interval(LEVEL, "outputs")), Ends(*uncertainty.interval(LEVEL, "function"))
     return uncertainty.values, Intervals(*ends, residual_sd=uncertainty.residual_sd[0])
 
@@ -138,8 +147,10 @@ class Growth:
 
 def released(dataset: Dataset, scene: Scene, first: Numbers, budget: Budget, _draw: Draw, model: Model) -> Growth:
     """Return the centiles from the first release of Bayes cloaking. This costs no further privacy."""
-    X = scene.X_test[scene.grid]
-    return _of(X, read(dataset, X, [first.measured], budget, model))
+    X, along = scene.X_test[scene.grid], first.along
+    if along is None or model != usual(model.dataset):
+        along = read(dataset, X, [first.measured], budget, model)
+    return _of(X, along)
 
 
 def without_privacy(dataset: Dataset, scene: Scene, _name: str) -> Growth:
