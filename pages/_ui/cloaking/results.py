@@ -255,8 +255,8 @@ def along_first(dataset: Dataset, x: FloatArray) -> FloatArray:
     """Return points (G, D) at first inputs x (G,), with the other inputs at the middle of their public box, and in
     their first category.
     """
-    middle = [0.0 if isinstance(side, LevelSide) else np.mean(side) for side in dataset.x_box]
-    points = np.tile(middle, (len(x), 1))
+    middle = [0.0 if isinstance(side, LevelSide) else float(np.mean(side)) for side in dataset.x_box]
+    points: FloatArray = np.tile(middle, (len(x), 1))
     points[:, 0] = x
     return points
 
