@@ -10,8 +10,9 @@ chosen = settings.chosen(AttackSettings)
 setting, show, paths = chosen.attack, chosen.overlay, chosen.target == "paths"
 
 if show:
+    layout.title(attack.TITLE)
     attacked = attack.attacked(setting)
-    layout.heading(attack.TITLE, attack.answer(attacked, paths))
+    layout.headline(attack.answer(attacked, paths))
     layout.overlay_banner("The attack is simulated with the true data or with data sets like it.")
     roc, numbers = cached.drawn(attack.roc_figure, attacked, False, of=setting), attack.table(attacked)
     pictures.chart(roc, "roc", attack.caption(attacked), numbers=numbers, caption="")

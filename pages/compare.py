@@ -11,11 +11,12 @@ contest, epsilon = chosen.contest, chosen.draw.epsilon
 cards = ["integral_bins", "bayes_cells"]
 
 if chosen.overlay:
+    layout.title(view.QUESTION)
     target, one = view.target(contest), view.release_of()
     compared = view.growing(contest, epsilon, target)
     kept = view.pinned_comparison(compared)
     best, in_words = words.ranking(compared)[0], compared.scale.with_unit
-    layout.heading(view.QUESTION, words.headline(compared))
+    layout.headline(words.headline(compared))
     layout.overlay_banner(words.NOT_PRIVATE)
     picture = cached.drawn(view.errors, compared, chosen.every)
     if kept is not None:

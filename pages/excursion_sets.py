@@ -12,6 +12,8 @@ top = st.container()
 view.search_on_request()
 chosen = settings.chosen(view.ExcursionSettings)
 view.release_caption(chosen.release)
+with top:
+    layout.title(view.TITLES[chosen.release.study.scene])
 explored = compute.explored(chosen.release)
 found = Findings(explored, compute.bayes_set(explored))
 if chosen.overlay:
@@ -19,7 +21,7 @@ if chosen.overlay:
     found = replace(found, plain=compute.without_privacy(explored), bayes_iou=repeated)
 
 with top:
-    layout.heading(view.TITLES[explored.settings.study.scene], view.answer(found, chosen.epsilon))
+    layout.headline(view.answer(found, chosen.epsilon))
     if chosen.overlay:
         layout.overlay_banner()
 if chosen.overlay:

@@ -6,11 +6,13 @@ from pages._ui.scripts import releases
 
 top = st.container()
 question = st.container()
+with top:
+    layout.title(view.TITLE)
 chosen = controls.chosen(question)
 guarantee = chosen.explored.guarantee
 
 with top:
-    layout.heading(view.TITLE, view.answer(chosen))
+    layout.headline(view.answer(chosen))
 numbers = view.pictured(chosen)
 layout.metrics(view.metrics(chosen))
 values, likely, how, python, lesson = st.tabs(

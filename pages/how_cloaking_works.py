@@ -6,6 +6,8 @@ from pages._ui.scripts import studies
 
 top = st.container()
 setting = settings.chosen(steps.HidingSettings)
+with top:
+    layout.title(steps.TITLE)
 step, chosen = setting.step, setting.release
 if step in ("moves", "covered"):
     two.show(step, chosen, top)

@@ -8,12 +8,14 @@ from pages._ui.work import cached
 chosen = settings.chosen(sidebar.ReleaseSettings)
 show = chosen.overlay
 head = st.container()
+with head:
+    layout.title(figures.question(cached.dataset(chosen.dataset)))
 ours, beside, errors = computed.compared(chosen, variants.curve_view(chosen))
 kept = variants.find("kung_curves", chosen)
 data, guarantee = ours.dataset, ours.guarantee
 
 with head:
-    layout.heading(figures.question(data), figures.headline(ours, errors) + words.meanwhile(errors, show))
+    layout.headline(figures.headline(ours, errors) + words.meanwhile(errors, show))
     if show:
         layout.overlay_banner()
 player = st.container()
@@ -41,12 +43,7 @@ values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.
 with values:
     layout.table(numbers, f"{data.name}_curve", words.OVERLAY_NOTE)
 with how:
-    if errors is not None and errors.ours is not None:
-        st.header("How much of the error is luck?")
-        seen_so_far = ours.settings, errors.design, errors.beside is None
-        picture = cached.drawn(figures.error_distribution, errors, data.y_unit, of=seen_so_far)
-        pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
-    layout.steps([*words.explain(ours), words.ERROR])
+    variants.computation(ours, errors)
 with python:
     in_python.draw(releases.release(chosen))
 with lesson:

@@ -13,9 +13,10 @@ guarantee, total = compute.guarantees(budgets, release.for_unit(privacy_unit), p
 QUESTION = "What does it cost to choose the lengthscale?"
 
 if setting.overlay:
+    layout.title(QUESTION)
     choice = compute.Choice(grid, budgets, compute.scored(grid))
     unchosen = compute.without_choice(choice)
-    layout.heading(QUESTION, compute.headline(choice, unchosen))
+    layout.headline(compute.headline(choice, unchosen))
     layout.overlay_banner("Only the chosen value may be published.")
     numbers = compute.rows_of(choice)
     st.header("What would be chosen")

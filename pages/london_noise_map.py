@@ -1,20 +1,21 @@
 import streamlit as st
 
-from pages._ui.cloaking import cells, computed, directions, figures, one_hexagon, variants, words
+from pages._ui.cloaking import cells, computed, directions, one_hexagon, variants, words
 from pages._ui.look import in_python, layout, pictures, settings, sidebar
 from pages._ui.scripts import releases
-from pages._ui.work import cached
 
 chosen = settings.chosen(sidebar.MapSettings)
 show = chosen.overlay
 head, above, spot, below = (st.container() for _ in range(4))
+with head:
+    layout.title(cells.TITLE)
 kind, which, plays = variants.map_view(chosen, above, below)
 ours, beside, errors = computed.compared(chosen, which)
 data, guarantee = ours.dataset, ours.guarantee
 table = cells.cell_table(ours, show)
 
 with head:
-    layout.heading(cells.TITLE, cells.headline(ours, table, errors) + words.meanwhile(errors, show))
+    layout.headline(cells.headline(ours, table, errors) + words.meanwhile(errors, show))
     layout.banners(data.source if data.simulated else None, show)
 layer = cells.layer_of(kind, table)
 picked = pictures.pick_hexagon(table)
@@ -47,11 +48,7 @@ values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.
 with values:
     layout.table(table, data.name, cells.note(show))
 with how:
-    if errors is not None and errors.ours is not None:
-        seen_so_far = ours.settings, errors.design, errors.beside is None
-        picture = cached.drawn(figures.error_distribution, errors, data.y_unit, of=seen_so_far)
-        pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
-    layout.steps([*words.explain(ours), words.ERROR])
+    variants.computation(ours, errors)
 with python:
     in_python.draw(releases.release(chosen))
 with lesson:

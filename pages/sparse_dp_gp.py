@@ -11,6 +11,7 @@ from pages._ui.work import cached
 
 chosen = settings.chosen(sparse_view.SparseSettings)
 setting, view, show = chosen.release, chosen.view, chosen.overlay
+layout.title(sparse_view.question(compute.loaded(setting.dataset)))
 fits = compute.fits(setting)
 released = setting.released(fits.dataset.privacy_unit)
 guarantee = released[0][1]
@@ -18,7 +19,7 @@ picture = partial(cached.drawn, of=setting)
 
 without = compute.least_without_privacy(setting, fits.plain_rmse) if show else None
 
-layout.heading(sparse_view.question(fits), sparse_view.answer(fits, setting, without))
+layout.headline(sparse_view.answer(fits, setting, without))
 layout.banners(fits.dataset.source if fits.dataset.simulated else None, show)
 left, right = st.columns(2)
 published = picture(sparse_view.fit, fits)

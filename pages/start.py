@@ -9,12 +9,13 @@ from pages._ui.start import brief, decision, overview, promise
 from pages._ui.work import cached
 
 chosen = settings.chosen(decision.Decision)
+layout.title(brief.QUESTION)
 draw, prior, family = chosen.draw, chosen.prior, chosen.family
 beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)
 data = cached.dataset(chosen.contest.model.dataset)
 
 said = decision.sentence(draw, chosen.belief)
-say = layout.heading(brief.QUESTION, said)
+say = layout.headline(said)
 advice = st.container()
 left, errors = st.columns(2)
 with left:

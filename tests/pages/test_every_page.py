@@ -14,6 +14,8 @@ from pages._ui.look import offers, plots, settings, tables
 from pages._ui.look.controls import Menu
 from pages._ui.look.settings import Settings
 from pages._ui.own import slots as own_slots
+from pages._ui.work import cached
+from pages._ui.work.waiting import Postponed
 from tests.pages.reading import ROOT, page_text
 
 PAGES = [page.file for page in menu.PAGES]
@@ -77,6 +79,23 @@ def test_without_the_overlay_nothing_private_is_shown(seen, page, address, unsai
     assert not [metric.label for metric in app.metric if "error" in metric.label.lower()]
     assert unsaid not in page_text(app)
     assert "material/school: True data shown" not in page_text(app)
+
+
+@pytest.mark.parametrize("page", [each for each in PAGES if each != "your_data"])
+def test_a_page_that_must_wait_shows_its_question(open_page, monkeypatch, page):
+    get = cached.jobs.get
+
+    def busy(function, *settings, here=False, **options):
+        if here:
+            return get(function, *settings, here=here, **options)
+        raise Postponed
+
+    monkeypatch.setattr(cached.jobs, "get", busy)
+    app = open_page(page, **({"step": "measured"} if page == "how_cloaking_works" else {}))
+    assert not app.exception
+    assert "this is not done yet" in app.info[0].value
+    [title] = app.title
+    assert title.value.endswith("?")
 
 
 def test_pages_are_thin_and_in_the_menu():

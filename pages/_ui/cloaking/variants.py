@@ -17,7 +17,7 @@ from dpgp_core.figures.export import Draw, Panel
 from pages._ui import session
 from pages._ui.cloaking import cells, computed, figures, words
 from pages._ui.cloaking.figures import BANDS, DRAWS
-from pages._ui.cloaking.results import LEVEL, Result
+from pages._ui.cloaking.results import LEVEL, HeldOutErrors, Result
 from pages._ui.cloaking.words import at_records
 from pages._ui.look import layout, pictures, pin, redrawn, redrawn_maps, settings, text
 from pages._ui.look import maps as look_maps
@@ -70,6 +70,16 @@ def metrics(pinned: Result, ours: Result, overlay: bool) -> list[Metric]:
         change = pin.change(*(text.relative(each) if ours.scene.is_map else each for each in values))
         tiles.append(Metric(f"A | B: {label}", written, change, meaning))
     return tiles
+
+
+def computation(ours: Result, errors: HeldOutErrors | None) -> None:
+    """Draw how a release is computed, after the errors of all simulated releases if these are known."""
+    if errors is not None and errors.ours is not None:
+        st.header("How much of the error is luck?")
+        seen_so_far = ours.settings, errors.design, errors.beside is None
+        picture = cached.drawn(figures.error_distribution, errors, ours.dataset.y_unit, of=seen_so_far)
+        pictures.chart(picture, "errors", words.errors_alt(errors), caption=words.ERRORS_CAPTION)
+    layout.steps([*words.explain(ours), words.ERROR])
 
 
 Varied = Literal["none", "epsilon", "kernel", "lengthscale"]

@@ -346,7 +346,7 @@ def growing(contest: Contest, epsilon: float, target: float) -> Compared:
     with layout.growing() as draw, waiting.whole(shares) as part_is_done:
 
         def show(name: str, folds: int) -> None:
-            layout.heading_so_far(QUESTION, words.so_far(so_far, name, folds, len(names)))
+            st.markdown(words.so_far(so_far, name, folds, len(names)))
             pictures.chart(errors(so_far), f"so_far_{name}_{folds}", words.SO_FAR)
 
         for number, name in enumerate(names, 1):

@@ -89,7 +89,7 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     clip = Clip(*map(float, steps.beside(*SLIDERS)))
     clipped, least = errors(clip, draw), best(clip, draw)
     with top:
-        layout.heading(steps.TITLE, headline(clip, clipped))
+        layout.headline(headline(clip, clipped))
     with container:
         steps.chart(figure(clipped), "clip", of_theory(ALT, finding=headline(clip, clipped)), caption=CAPTION)
     rows = [

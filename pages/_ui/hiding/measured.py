@@ -138,7 +138,7 @@ def show(dataset: str, draw: Draw, top: DeltaGenerator) -> None:
     data, budget = cached.dataset(dataset), Budget(dataset, draw.epsilon, draw.delta)
     measured = measured_at(budget)
     with top:
-        layout.heading(steps.TITLE, answer(measured, data))
+        layout.headline(answer(measured, data))
     stage = min(settings.value_of(_STAGE), len(measured.strategies))
     player = st.container()
     rows = cached.drawn(rows_figure, measured, data, stage, of=(budget, stage))

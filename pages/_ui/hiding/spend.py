@@ -161,7 +161,7 @@ def show(draw: Draw, top: DeltaGenerator) -> None:
     spending = Spending(positions, width, draw.epsilon, draw.delta, draw.seed)
     spent = cached.value("Measuring by hand", spend, spending, given=(data,))
     with top:
-        layout.heading(steps.TITLE, headline(spending, spent, data))
+        layout.headline(headline(spending, spent, data))
         layout.banners(f"drawn from a Gaussian process at the {data.x_names[0]}s of {data.n} people", overlay=False)
     with container:
         picture = cached.drawn(figure, spent, spending, data, of=spending)

@@ -192,7 +192,7 @@ def show(step: str, chosen: ReleaseSettings, top: DeltaGenerator) -> None:
     with st.expander("Move the two groups", icon=":material/tune:"):
         points = build(_sliders())
     with top:
-        layout.heading(steps.TITLE, headline(points))
+        layout.headline(headline(points))
     with container:
         _pictures(points, draw, covered)
         layout.metrics(_noises(points, draw) if covered else _moves(points, draw), "two")

@@ -71,13 +71,17 @@ TEACHING_NOTE = (
 )
 
 
-def heading(question: str, answer: str) -> Callable[[str], None]:
-    """Draw the title as a question, and the headline sentences, which screen readers read aloud when they change.
+def title(question: str) -> None:
+    """Draw the title as a question, which stands there while the answer is computed."""
+    st.title(question, anchor=False)
+
+
+def headline(answer: str) -> Callable[[str], None]:
+    """Draw the headline sentences below the title; screen readers read them aloud when they change.
 
     Returns:
         A function that replaces the sentences once others are computed; screen readers read all of them as one.
     """
-    st.title(question, anchor=False)
     with st.container(key="answer"):
         spot = st.empty()
 
@@ -88,6 +92,12 @@ def heading(question: str, answer: str) -> Callable[[str], None]:
     say(answer)
     _budget_bar()
     return say
+
+
+def heading(question: str, answer: str) -> Callable[[str], None]:
+    """Draw ``title`` and ``headline``."""
+    title(question)
+    return headline(answer)
 
 
 _STEP_SECONDS = 3.0  # seconds between two partial results, because drawing them takes time from all visitors
@@ -113,12 +123,6 @@ def growing() -> Iterator[Callable[[Callable[[], object]], None]]:
         yield draw
     finally:
         spot.empty()
-
-
-def heading_so_far(question: str, answer: str) -> None:
-    """Draw an incomplete headline without keys, in a container that is emptied before ``heading``."""
-    st.title(question, anchor=False)
-    st.markdown(answer)
 
 
 def metrics(row: Sequence[Metric], of: str = "page") -> None:

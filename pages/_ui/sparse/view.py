@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from datasets import EXHIBITS, exhibit
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
+from dpgp_core.table import Dataset
 from pages._ui.cloaking.figures import on_axes
 from pages._ui.left_out import FOLDS
 from pages._ui.look import about as pictured
@@ -195,9 +196,9 @@ _NEAR = 0.03  # largest difference between level and coverage of a range that is
 _PLURAL = {"age": "ages"}
 
 
-def question(fits: Fits) -> str:
+def question(data: Dataset) -> str:
     """Return the title."""
-    return f"What if {_PLURAL.get(fits.dataset.x_names[0], 'the inputs')} must be hidden too?"
+    return f"What if {_PLURAL.get(data.x_names[0], 'the inputs')} must be hidden too?"
 
 
 def about(fits: Fits, guarantee: Guarantee) -> About:
