@@ -11,7 +11,7 @@ from pages._ui.work import cached
 chosen = settings.chosen(decision.Decision)
 layout.title(brief.QUESTION)
 draw, prior, family = chosen.draw, chosen.prior, chosen.family
-beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family)
+beliefs = cached.value("Working out beliefs", decision.along, draw.delta, prior, family, here=True)
 data = cached.dataset(chosen.contest.model.dataset)
 
 said = decision.sentence(draw, chosen.belief)
@@ -22,7 +22,7 @@ with left:
     believed = cached.drawn(decision.beliefs_figure, beliefs, draw.epsilon)
     alt = brief.beliefs_alt(beliefs)
     pictures.chart(believed, "beliefs", alt, as_it_is(believed, of_theory(alt, finding=said)), caption="")
-    after = cached.value("Working out beliefs", decision.after_each, draw, prior, family)
+    after = cached.value("Working out beliefs", decision.after_each, draw, prior, family, here=True)
     dots = cached.drawn(decision.belief_dots, after, prior, of=(draw, prior, family))
     alt = brief.risk_dots_alt(after)
     shown = as_it_is(dots, of_theory(alt, finding=said))

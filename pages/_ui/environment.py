@@ -60,7 +60,7 @@ class Host(NamedTuple):
 
 WHOLE = {
     "DPGP_WORKERS": Whole(least=1, most=64, default=os.cpu_count() or 1, why="without a process nothing is computed"),
-    "DPGP_CACHE_MB": Whole(least=16, most=1_000_000, default=150, why="a single result takes a few"),
+    "DPGP_CACHE_MB": Whole(least=16, most=1_000_000, default=80, why="a single result takes a few"),
     "DPGP_WORKER_MB": Whole(
         least=_FOOTPRINT_MB, most=1_000_000, default=4096, why="a process takes half of that before its first task"
     ),

@@ -68,7 +68,7 @@ def test_what_can_be_used_is_said_nothing_about():
     assert problems(good | {"DPGP_UPLOADS": "1", "DPGP_HOSTS": "example.org:8501, [::1]", "DPGP_OTHER": "x"}) == []
     with mock.patch.dict(os.environ, good | {"DPGP_CACHE_MB": " "}, clear=True):
         assert environment.whole("DPGP_WORKER_MB") == 1024
-        assert environment.whole("DPGP_CACHE_MB") == 150
+        assert environment.whole("DPGP_CACHE_MB") == 80
         assert not environment.switched_on("DPGP_WARM")
         assert environment.switched_on("DPGP_UPLOADS")
 

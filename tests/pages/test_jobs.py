@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +16,12 @@ from streamlit.testing.v1 import AppTest
 
 from pages._ui.compare import contenders, words
 from pages._ui.look.tables import values_of
+from pages._ui.serve import startup
 from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
 from pages._ui.work.jobs import Jobs, WorkStopped, key_of
 from pages._ui.work.waiting import Postponed
-from pages._ui.work.workers import Workers
+from pages._ui.work.workers import _PRELOADED, Workers
 from tests.pages.work import (
     MovedOn,
     beat,
@@ -370,6 +371,15 @@ def test_what_belongs_to_one_session_is_kept_nowhere(workers, tmp_path):
         assert jobs.size == 0
         assert not jobs._tasks._going
     assert not list(tmp_path.rglob("*"))
+
+
+def test_the_probe_sends_what_processes_have_loaded():
+    """What they do not know would load the server in each of them."""
+    sent, done = [], Future()
+    done.set_result(None)
+    assert startup.Probe(lambda function: sent.append(function.__module__) or done).problem() is None
+    assert sent
+    assert {*sent} <= {*_PRELOADED}
 
 
 def test_processes_load_no_library_that_draws():

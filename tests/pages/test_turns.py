@@ -14,10 +14,10 @@ from pages._ui.compare import compute, contenders
 from pages._ui.compare.compute import concerning
 from pages._ui.model import Model
 from pages._ui.visitor import WARM_UP
-from pages._ui.work import cached, waiting
+from pages._ui.work import beforehand, cached, waiting
 from pages._ui.work.cached import Ahead, Prefetch
 from pages._ui.work.jobs import Jobs
-from pages._ui.work.workers import SLOW_SECONDS, QueuedTask, TaskQueue, Workers
+from pages._ui.work.workers import SLOW_SECONDS, QueuedTask, TaskQueue, Workers, packed
 from tests.pages.work import MovedOn, beat, refuse_ahead, scaled, tell, until_told
 from tests.waiting import PATIENCE, wait_until
 
@@ -351,3 +351,20 @@ def test_parts_share_one_bar_and_estimate(monkeypatch):
     assert half == (0.125, "Adding … about 14 s to go. Change any control to stop it.")
     # one of four shares, and of the other three a half and a quarter of the other half, in eight seconds
     assert later == (0.719, "Adding more … about 3 s to go. Change any control to stop it.")
+
+
+def test_steps_that_take_milliseconds_wait_for_no_process(monkeypatch, open_page):
+    waited = []
+
+    def compute(self, workers, work, waiting):
+        if workers is not None:
+            waited.append(work.function.__name__)
+        return packed(work.function, work.args)
+
+    monkeypatch.setattr(Jobs, "_compute", compute)
+    monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM, workers=object(), shipped=beforehand.find))
+    open_page("start", overlay="false")
+    assert not waited
+    open_page("kung_curves", beside="none", lengthscale_years="15")
+    assert {"stage_plan", "_hold"} <= {*waited}
+    assert not {"stage_matrix", "_errors"} & {*waited}

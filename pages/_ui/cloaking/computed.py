@@ -96,13 +96,19 @@ def _duration(design: Design, draw: Draw) -> float:
 Given = tuple[Dataset, Scene]
 
 
+def _takes_milliseconds(model: Model) -> bool:
+    """Return whether matrices of a data set are small, so that a page computes with them sooner than it gets a turn."""
+    return not exhibit(model.dataset).smooth_only
+
+
 def run(model: Model, design: Design, draw: Draw) -> Result:
     """Return a release with these settings, computed in all its steps."""
     given = cached.dataset(model.dataset), scene(model.dataset)
     with waiting.whole([0.2, 0.2, _duration(design, draw)]) as part_is_done:
         plain = curve_without_privacy(model.dataset)
         part_is_done()
-        fit = cached.value("Computing the cloaking matrix C", results.stage_matrix, model, given=given)
+        step: Any = {"given": given, "here": _takes_milliseconds(model)}
+        fit = cached.value("Computing the cloaking matrix C", results.stage_matrix, model, **step)
         part_is_done()
         return (_run_staged if design.in_stages else _run_once)(model, design, draw, given, plain, fit)
 
@@ -265,7 +271,10 @@ def _errors_by(get: Get, model: Model, design: Design, draw: Draw) -> FloatArray
         return kept
     title = CATALOGUE[design.mechanism].title
     held = get(f"Leaving people out: {title}", _hold, model, design, given=(cached.dataset(model.dataset),))
-    return None if held is None else cached.value(f"Errors of {title}", *last, given=(held.value,))
+    if held is None:
+        return None
+    step: Any = {"given": (held.value,), "here": _takes_milliseconds(model)}
+    return cached.value(f"Errors of {title}", *last, **step)
 
 
 def _errors_in_stages(get: Get, budget: Budget, model: Model) -> FloatArray | None:

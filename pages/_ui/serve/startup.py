@@ -6,7 +6,6 @@ import asyncio
 import gc
 import importlib
 import logging
-import math
 import secrets
 import threading
 import time
@@ -15,7 +14,6 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import numpy as np
 import plotly.graph_objects as go
 from streamlit import App, config
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -25,11 +23,9 @@ from streamlit.runtime.session_manager import ClientContext, SessionClient
 from streamlit.web.server import server_util
 
 from datasets import DATASETS
-from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import Cloaking
-from dpgp_core.table import Column, Dataset, Outcome
 from pages._ui import environment, menu
 from pages._ui.serve import forgetting
+from pages._ui.serve.check import release_is_right
 from pages._ui.visitor import WARM_UP
 from pages._ui.work import cached, waiting
 from pages._ui.work.workers import leave_no_folder
@@ -57,29 +53,6 @@ def datasets_load() -> None:
     """Raise an error unless every shipped data set can be read."""
     for dataset in DATASETS:
         dataset.load()
-
-
-def release_is_right() -> None:
-    """Check a release whose noise is known in closed form.
-
-    Raises:
-        ArithmeticError: the noise is wrong.
-    """
-    one = Dataset(
-        name="one_record",
-        X=np.zeros((1, 1)),
-        y=np.zeros(1),
-        columns=(Column(name="x", box=(-1.0, 1.0)),),
-        outcome=Outcome(name="y", bounds=(-1.0, 1.0)),
-        privacy_unit="nobody",
-    )
-    kernel = EQ(variance=1.0, lengthscale=1.0)
-    cloaking = Cloaking(kernel=kernel, noise_variance=0.3, epsilon=1.0, delta=0.01, calibration="hall")
-    noise = cloaking.release(one, one.X, np.random.default_rng(1)).noise_sd[0]
-    # one record, tested at its own input: c = k / (k + s^2), M = c^2, noise sd = d s c
-    expected = 2.0 * math.sqrt(2 * math.log(2 / 0.01)) / (1 + 0.3)
-    if not math.isclose(noise, expected, rel_tol=1e-6):
-        raise ArithmeticError("the noise of a release is wrong")
 
 
 Checks = Sequence[tuple[str, Callable[[], None]]]

@@ -193,6 +193,7 @@ _PRELOADED = [
     "pages._ui.compare.contenders",
     "pages._ui.excursion.compute",
     "pages._ui.lengthscale.compute",
+    "pages._ui.serve.check",
     "pages._ui.sparse.compute",
 ]
 _TASKS_A_WORKER = 200  # then a new process replaces it, so that no leak grows for ever
