@@ -214,6 +214,16 @@ def test_the_page_states_a_moved_persons_centile(open_page, height, said):
 # ---- Axes of pages in dates.
 
 
+@pytest.mark.full
+def test_bayes_keeps_its_capital_in_a_growth_chart(open_page, monkeypatch):
+    sources, described = [], figures._growth_alt
+    monkeypatch.setattr(
+        figures, "_growth_alt", lambda source, result: sources.append(source) or described(source, result)
+    )
+    open_page("kung_curves", mechanism="refined")
+    assert "Bayes cloaking (pink)" in sources
+
+
 def test_distances_between_dates_are_days():
     assert [unit_of_length(unit) for unit in ("days since 2019-01-01", "cm", "")] == ["days", "cm", ""]
     assert dates_of("days since 2019-01-01") == Dates(name="input", first="2019-01-01")

@@ -248,7 +248,7 @@ def show(ours: Result, beside: Result | None, overlay: bool) -> None:
         with right:
             name = "Bayes cloaking" if beside.design.in_stages else "The method of 2018"
             st.subheader(name)
-            _show_growth(beside, "growth_beside", f"{name[0].lower()}{name[1:]} (pink)", person, other=True)
+            _show_growth(beside, "growth_beside", f"{text.in_sentence(name)} (pink)", person, other=True)
     _nearness(ours, person[0], chart, plain)
 
 
