@@ -27,6 +27,7 @@ MAX_CELLS = 10_000_000
 MAX_COLUMNS = 1_000
 MAX_UNPACKED = 256 * 2**20  # bytes of all files in a workbook's zip together
 MAX_TEXTS = 2**30  # bytes of all texts of a table, at the widths that the file declares
+_CELLS = (b"<c ", b"<c>")  # how a cell begins in a sheet of .xlsx
 _BLOCK = 100  # rows that are written at a time
 _BATCH = 10_000  # rows of a Parquet file that are unpacked at a time
 _MAY_BE_NAMES = 50  # first rows, one of which may hold the names of the columns
@@ -79,7 +80,8 @@ def main() -> None:
             "again, or as CSV in UTF-8"
         }
     with results:
-        results.write(json.dumps(answer).encode() + b"\n" + text)
+        results.write(json.dumps(answer).encode() + b"\n")
+        results.write(text)
 
 
 def _limit(memory: int, seconds: int) -> None:
@@ -98,14 +100,16 @@ def _written(rows: Iterable[Sequence[str]], most: int) -> bytes:
     All cells of the first rows are quoted, because one of these rows holds the names of the columns, and a mark within
     a name must not be taken for a separator.
     """
-    text, rows = io.StringIO(), iter(rows)
+    content, rows = io.BytesIO(), iter(rows)
+    text = io.TextIOWrapper(content, "utf-8", "replace", newline="", write_through=True)
     csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(islice(rows, _MAY_BE_NAMES))
     writer = csv.writer(text, lineterminator="\n")
     while block := list(islice(rows, _BLOCK)):
         writer.writerows(block)
-        if text.tell() > most:
+        if content.tell() > most:
             raise Refused(f"the table has more than {most / 2**20:.3g} MB as text, the limit here; {_LARGER}")
-    return text.getvalue().encode("utf-8", "replace")
+    text.flush()
+    return content.getvalue()
 
 
 def text_of(value: object) -> str:
@@ -182,6 +186,8 @@ def _stored(content: bytes) -> bytes:
             may_hold_cells = name == "content.xml" or "/worksheets/" in name
             if may_hold_cells and any(formula.search(plain) for formula in _NOT_COMPUTED):
                 raise Refused("The file holds formulas without results: open and save it in a spreadsheet")
+            if may_hold_cells:
+                _check_cells(sum(map(plain.count, _CELLS)), 1)
             stored.writestr(name, plain)
     return unpacked.getvalue()
 

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+import tracemalloc
 import zipfile
 from decimal import Decimal
 
@@ -229,6 +230,25 @@ def test_which_sheet_is_not_guessed():
 def test_macros_are_not_handed_on():
     with_macros = programs.zipped({"xl/vbaProject.bin": b"x", "xl/workbook.xml": "<x/>", "xl/media/a.png": b"x"})
     assert zipfile.ZipFile(io.BytesIO(conversion._stored(with_macros))).namelist() == ["xl/workbook.xml"]
+
+
+def test_cells_are_counted_before_a_workbook_is_opened(monkeypatch):
+    monkeypatch.setattr(conversion, "MAX_CELLS", 10)
+    content = workbook(*([at] for at in range(11)))
+    with pytest.raises(conversion.Refused, match="more than 10 cells, the limit here"):
+        conversion._stored(content)
+    monkeypatch.setattr(conversion, "MAX_CELLS", 11)
+    assert conversion._stored(content)
+
+
+def test_a_table_is_kept_once_as_text():
+    tracemalloc.start()
+    try:
+        text = conversion._written((["a" * 1000] for _ in range(10_000)), 2**30)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 1.5 * len(text)
 
 
 def test_a_stream_that_cannot_seek_is_text():
