@@ -63,6 +63,7 @@ def test_lines_at_the_same_points_are_one_part_of_a_table():
 def test_tables_name_curves_bands_and_intervals():
     x, figure = np.array([1.0, 2.0]), go.Figure()
     band(figure, x, np.array([4.0, 4.0]), np.array([6.0, 8.0]), "#000000", 0.2, "band")
+    figure.add_scatter(x=x, y=[1.0, 2.0], name="truth", meta=tables.NOT_PRIVATE)
     figure.add_scatter(x=x, y=[0.123456789, 3.0], name="curve", error_y={"array": [1, 1], "arrayminus": [2, 2]})
     figure.update_xaxes(title="age [years]")
     figure.update_yaxes(title="height [cm]")
@@ -73,8 +74,10 @@ def test_tables_name_curves_bands_and_intervals():
         "curve: height [cm]": [0.123457, 3.0],
         "curve, lower end: height [cm]": [-1.87654, 1.0],
         "curve, upper end: height [cm]": [1.12346, 4.0],
+        "truth: height [cm] (not private)": [1.0, 2.0],
     }
     assert next(iter(found)) == "curve: height [cm]"  # beside the input, where a telephone shows it
+    assert list(found)[3].startswith("truth")
 
 
 def test_tables_have_a_row_per_place():

@@ -55,7 +55,8 @@ def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
         yield from (_heat(trace, x_title or "x", y_title or "y", true_data) for trace in maps)
         return
     traces = [trace for trace in traces if trace.name] or traces  # traces without a name mark a place on another one
-    traces.sort(key=lambda trace: getattr(trace, "fill", None) == "toself")  # lines come before their bands
+    # What may be published comes first, and lines come before their bands: a telephone shows the first columns
+    traces.sort(key=lambda trace: (getattr(trace, "fill", None) == "toself", trace.meta == NOT_PRIVATE))
     called = [(plain(trace.name or ""), true_data or trace.meta == NOT_PRIVATE) for trace in traces]
     lines: list[dict[str, list[Any]]] = []
     for at, (name, marked) in enumerate(called):
