@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -105,7 +106,7 @@ class SparseVariational(Mechanism):
         if self.n_inducing is not None:
             object.__setattr__(self, "n_inducing", check_bins(self.n_inducing))
 
-    @property
+    @cached_property
     def noise_multiplier(self) -> float:
         """Noise multiplier s of the analytic Gaussian mechanism for this budget."""
         return noise_multiplier(self.epsilon, self.delta)

@@ -274,8 +274,8 @@ def _errors_by(get: Get, model: Model, design: Design, draw: Draw) -> FloatArray
     if held is None:
         return None
     step: Any = {"given": (held.value,), "here": _takes_milliseconds(model)}
-    found: FloatArray = cached.value(f"Errors of {title}", *last, **step)
-    return found
+    made: FloatArray = cached.value(f"Errors of {title}", *last, **step)
+    return made
 
 
 def _errors_in_stages(get: Get, budget: Budget, model: Model) -> FloatArray | None:

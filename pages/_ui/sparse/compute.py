@@ -194,7 +194,7 @@ def fit_variants(data: Dataset, setting: SparseSetting) -> Variants:
         for method in METHODS
     }
     ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
-    found = {each: judged(setting, each, data, LEVELS.tolist()) for each in METHODS}
+    found = {each: judged(setting, each, data, () if each == "ours" else LEVELS.tolist()) for each in METHODS}
     return Variants(
         means={method: release.samples[0] for method, release in made.items()},
         halves={of: (high - low)[0] / 2 for of, (low, high) in ends.items()},
@@ -267,10 +267,10 @@ def _simulated(
 ) -> Iterator[Simulated]:
     """Evaluate ``REPEATS`` releases of a variant of the sparse DP-GP on one fold."""
     mechanism, train, truth = setting.mechanism(method), fold.train, fold.truth
-    sums = mechanism.exact_statistics(train)
+    sums, noise = mechanism.exact_statistics(train), mechanism.noise(train)
     for repeat in range(REPEATS):
         rng = np.random.default_rng([setting.seed, repeat, index, 7])
-        fit = mechanism.fit_statistics(add_noise(*sums, mechanism.noise(train), rng), train)
+        fit = mechanism.fit_statistics(add_noise(*sums, noise, rng), train)
         mean, variance = fit.predict(fold.X_test)
         total = variance + setting.noise * train.y_scale**2
         inside = [coverage(mean, total, truth, level) for level in levels]

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.gp import inducing
 from dpgp_core.kernels import EQ, Matern52
-from dpgp_core.mechanisms import SparseVariational
+from dpgp_core.mechanisms import SparseVariational, sparse_variational
 from dpgp_core.sparse import posterior
 from tests.core.mechanisms.cases import X_TEST, with_record
 
@@ -38,6 +38,14 @@ def test_optimised_neighbours_reach_the_guarantee(make_dataset, kernel):
     found = max(-minimize(lambda p: -spent(p), start, method="Nelder-Mead").fun for start in starts)
     mu = mechanism.guarantee.loss.mu
     assert 0.99 * mu <= found <= mu * (1 + 1e-9)
+
+
+def test_the_noise_of_a_budget_is_found_once(make_dataset, monkeypatch):
+    found = []
+    monkeypatch.setattr(sparse_variational, "noise_multiplier", lambda *budget: found.append(budget) or 2.0)
+    mechanism, data = sparse(), make_dataset()
+    mechanism.release(data, X_TEST, np.random.default_rng(0), draws=3)
+    assert found == [(1.0, 0.01)]
 
 
 def test_norms_are_clipped(make_dataset, monkeypatch):
