@@ -28,6 +28,12 @@ def test_outcome_and_input_are_proposed():
     assert columns[-1] == "note: 60 different words"
 
 
+def test_only_columns_that_are_used_say_how_numbers_are_written():
+    rows = (f"{at % 9};1.{at:03},5;2.{at:03},5;{at}.25\n" for at in range(60))
+    found, _ = proposal(io.BytesIO(b"age;rent;wage;height\n" + "".join(rows).encode()))
+    assert (found["x"], found["y"], found["numbers"]) == (["age"], "height", "1234.5")
+
+
 def test_an_encoding_is_tried_where_utf_8_fails():
     assert look(io.BytesIO("größe,b\n1,2\n3,4\n".encode("cp1252"))).writing.encoding == "cp1252"
     assert look(io.BytesIO(b"a\x81,b\n1,2\n3,4\n")).writing.encoding == "latin-1"
