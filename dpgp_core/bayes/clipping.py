@@ -116,7 +116,7 @@ def bias_of(half_width: FloatArray, centre: FloatArray, residuals: ResidualVaria
         excess = share * np.maximum(distance * half_range - half_width, 0.0)
         mean += probability * side * excess
         variance += probability * share * np.minimum(distance * half_range, half_width) ** 2
-        square += probability * (1 + side**2 * TUNING.outlier_field**2) * excess**2
+        square += probability * (1 + side**2 * residuals.field**2) * excess**2
     variance = np.where(np.isinf(half_width), 0.0, variance)
     return Bias(mean, np.sqrt(np.maximum(square - mean**2, 0.0)), variance)
 

@@ -71,6 +71,7 @@ class Filter:
         clip: half-width of the narrowest clipping interval over the predictive standard deviation of a residual.
         gap: relative gap at which the solver of strategies stops.
         is_binary: whether outcomes are yes/no, and therefore at one end of the range each.
+        outlier_field: relative standard deviation of the excess of outliers from bin to bin.
         counts: posterior of the numbers of records in the bins.
         of_distances: filter of the scaled distances on the same bins without locations, see ``dispersion``; None if
             no distances are measured.
@@ -83,6 +84,7 @@ class Filter:
     clip: float = TUNING.clip
     gap: float = 1.0
     is_binary: bool = False
+    outlier_field: float = TUNING.outlier_field
     counts: RecordCounts
     of_distances: Filter | None = None
 
@@ -189,7 +191,7 @@ class Filter:
 
     def residuals(self, posterior: Posterior) -> ResidualVariance:
         """Return the posterior of the residual variance, which determines the clipping bias."""
-        return expected(posterior.log_densities, self.half_range)
+        return expected(posterior.log_densities, self.half_range)._replace(field=self.outlier_field)
 
     def linearised(
         self, posterior: Posterior, query: StageMeasurement, moments: CurveMoments | None = None

@@ -15,7 +15,14 @@ from .clipping import ends_of
 from .filter import Filter, Posterior
 from .mixture import Mixture
 from .queries import StageMeasurement
-from .residuals import expected, farthest_outliers, has_outliers, may_have_outliers, mean_excess
+from .residuals import (
+    expected,
+    farthest_outliers,
+    has_outliers,
+    may_have_outliers,
+    mean_excess,
+    outliers_are_certain,
+)
 from .tuning import TUNING
 from .update import updated_state
 
@@ -140,7 +147,10 @@ def variance_of_outliers(
     h, prior = filtered.half_range, farthest_outliers(posterior.log_densities)
     residuals = expected(prior, h)
     excess = mean_excess(residuals, h)
-    if excess < TUNING.outlier_excess * math.sqrt(residuals.core):
+    least, field = TUNING.outlier_excess, TUNING.outlier_field
+    if outliers_are_certain(posterior.log_densities):
+        least, field = TUNING.certain_excess, TUNING.certain_field
+    if excess < least * math.sqrt(residuals.core):
         return np.zeros(len(X_test))
     kept, unclipped = list[StageMeasurement](), list[float]()
     for stage in stages:
@@ -154,7 +164,8 @@ def variance_of_outliers(
     # Intervals that clip nothing need not be centred on the curve. An error of a count then moves their sums in the
     # same direction in every stage, and the filter treats it as independent.
     times = sum(unclipped) ** 2 / sum(each**2 for each in unclipped) if unclipped else 1.0
-    again = replace(filtered, counts=filtered.counts._replace(covariance=times * filtered.counts.covariance))
+    counts = filtered.counts._replace(covariance=times * filtered.counts.covariance)
+    again = replace(filtered, counts=counts, outlier_field=field)
     second = again.prior(prior)
     for stage in kept:
         second = again.after(second, stage)

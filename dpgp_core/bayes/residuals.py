@@ -88,11 +88,13 @@ class ResidualVariance(NamedTuple):
         variance: expected sigma^2, in squared model units.
         core: expected variance of the core, in squared model units.
         outliers: probability of each row of ``OUTLIERS`` (K,); 0 if the squares do not identify outliers.
+        field: relative standard deviation of the excess of outliers from bin to bin.
     """
 
     variance: float
     core: float
     outliers: FloatArray
+    field: float = TUNING.outlier_field
 
 
 def log_prior() -> FloatArray:
@@ -119,6 +121,11 @@ def may_have_outliers(log_densities: FloatArray) -> bool:
     ``TUNING.outlier_caution`` is smaller than the log Bayes factor above which the published curve assumes outliers.
     """
     return _log_bayes_factor(log_densities) > TUNING.outlier_caution
+
+
+def outliers_are_certain(log_densities: FloatArray) -> bool:
+    """Whether the log Bayes factor of outliers exceeds ``TUNING.outlier_certain``, given the log densities (S,)."""
+    return _log_bayes_factor(log_densities) > TUNING.outlier_certain
 
 
 def farthest_outliers(log_densities: FloatArray) -> FloatArray:

@@ -83,6 +83,14 @@ def test_intervals_cover_rare_answers_that_the_curve_misses():
     assert (made.samples[0] < truth).all()
 
 
+def test_intervals_cover_costs_that_grow_with_the_input():
+    """With half the field, or without the cautious posterior, this interval covers 0.7 of the curve or less."""
+    made, _ = release("costs", 2, 30_000)
+    low, high = made.interval(0.95, "function")
+    truth = WORLDS["costs"].truth(GRID)
+    assert ((low[0] <= truth) & (truth <= high[0])).mean() > 0.9
+
+
 def test_outliers_do_not_move_the_curve():
     made, read = rare()
     mixture, (filtered, posterior) = made.uncertainty.prediction, read._conditioned
