@@ -102,6 +102,17 @@ def test_the_least_recently_used_is_dropped():
     assert jobs.size <= 25_000
 
 
+def test_large_results_are_dropped_before_small_ones():
+    jobs, small, large = Jobs(room=1_200_000), np.ones(10), np.ones(2**16)  # 524,288 bytes
+    jobs.get(scaled, 1.0, given=(small,))
+    for factor in (2.0, 3.0, 4.0):
+        jobs.get(scaled, factor, given=(large,))
+    assert jobs.size <= 1_200_000
+    assert not jobs.get(scaled, 1.0, given=(small,)).computed
+    assert not jobs.get(scaled, 4.0, given=(large,)).computed
+    assert jobs.get(scaled, 2.0, given=(large,)).computed
+
+
 def test_shared_arrays_count_once():
     jobs = Jobs(room=18_000)
     row = jobs.get(scaled, 1.0, given=(np.ones(1000),)).value  # 8,000 bytes

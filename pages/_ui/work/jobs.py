@@ -23,6 +23,7 @@ from pages._ui.work.workers import Frames, Handed, NotStarted, QueuedTask, Worke
 POLL_SECONDS = 0.1  # seconds between updates of a waiting page, at each of which it may move on
 LONGEST_SECONDS = 300.0  # largest duration of a task; nothing on a page takes a tenth of it
 KEPT_SECONDS = 60.0  # seconds for which a postponed task continues
+_LARGE_BYTES = 2**18  # size of results that are dropped before smaller ones
 
 _TOO_LONG = f"this setting took longer than {LONGEST_SECONDS:.0f} s and was stopped; choose a coarser one"
 _TOO_MUCH = "this setting took too much memory and was stopped; choose a coarser one"
@@ -189,6 +190,11 @@ class _Kept:
     rest: int
     last_used: float
 
+    @property
+    def size(self) -> int:
+        """Bytes of the result, including arrays that others share."""
+        return self.rest + sum(map(len, self.arrays))
+
 
 class Answer(NamedTuple, Generic[T]):
     """A result, whether this call had to wait for its computation, and for how long."""
@@ -206,7 +212,7 @@ class Jobs:
     their arrays are read-only. Work for which nobody waits any more is stopped.
 
     Attributes:
-        room: largest number of bytes; the least recently used results are dropped first.
+        room: largest number of bytes; the least recently used large results are dropped first.
         workers: processes that do the work; None for the caller's thread.
         private: processes for private work, which leave nothing behind; None for ``workers``.
         warm_up: processes for the server's own visits; None for ``workers``.
@@ -316,14 +322,22 @@ class Jobs:
         with self._lock:
             if key in self._kept:
                 return self._kept[key].value
-            if rest + sum(map(len, arrays)) <= self.room:
-                self._kept[key] = _Kept(value, arrays, rest, math.inf if always else time.monotonic())
+            kept = _Kept(value, arrays, rest, math.inf if always else time.monotonic())
+            if kept.size <= self.room:
+                self._kept[key] = kept
                 self._size += rest + sum(len(frame) for frame in arrays if not self._uses[frame])
                 self._uses.update(arrays)
                 self._frames |= {frame: frame for frame in arrays if frame not in self._frames}
                 while self._size > self.room:
-                    self._forget(next(iter(self._kept)))  # the least recently used
+                    self._forget(self._dropped_next())
         return value
+
+    def _dropped_next(self) -> Hashable:
+        """Return the least recently used large result besides the latest one; if there is none, the least recently used
+        one of all. Small results took as long to compute, and dropping them makes little room.
+        """
+        *others, _ = self._kept.items()
+        return next((key for key, kept in others if kept.size > _LARGE_BYTES), next(iter(self._kept)))
 
     def _forget(self, key: Hashable) -> None:
         kept = self._kept.pop(key)
