@@ -16,7 +16,7 @@ from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.gp.uncertainty import IntervalTarget
 from dpgp_core.kernels import Kernel
 from dpgp_core.levels import in_every_group, number_sides
-from dpgp_core.measurement.statistics import CellStatistics, Statistics
+from dpgp_core.measurement.statistics import CellStatistics, Released, Statistics
 from dpgp_core.release.check import uncertainty_read
 from pages._ui.model import KERNELS
 
@@ -155,13 +155,12 @@ def _read_with(
 
     If there are categorical inputs, all pairs are repeated for each share that groups have in common.
     """
-    declared = {"kernels": kernels, "noise_variances": variances, "X_test": X_test}
-    return refit(statistics, **declared, change_points=True, periodic=True)
+    return refit(
+        statistics, kernels=kernels, noise_variances=variances, X_test=X_test, change_points=True, periodic=True
+    )
 
 
-def candidates_of(
-    statistics: Statistics | CellStatistics, kernel: str, lengthscales: Lengthscales
-) -> tuple[list[Kernel], list[float]]:
+def candidates_of(statistics: Released, kernel: str, lengthscales: Lengthscales) -> tuple[list[Kernel], list[float]]:
     """Return a kernel for each lengthscale, and the noise variances, in model units."""
     low, high = statistics.bounds
     half = (high - low) / statistics.y_scale / 2
