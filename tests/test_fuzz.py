@@ -421,14 +421,17 @@ def explored(files: Mapping[str, bytes]) -> str:
     """A release is refused when it is read, or else drawn in finite numbers."""
     if opened(files) == "refused":
         return "refused"
-    found, refit = statistic.opened(files), Refit("EQ", 50)
-    read = statistic.refit_over_box(found, refit)
-    for view in (View(1, 0.95, "outputs", None), View(None, 0.5, "function", 0.5)):
+    refit = Refit("EQ", 50)
+    try:
+        found, read = statistic._own(files, refit)
+    except ValueError:  # beyond what can be computed
+        return "refused"
+    for view in (View(0.95, "outputs", None), View(0.5, "function", 0.5)):
         chosen = Chosen(found, read, view, None, refit, 1)
         for part in ("answer", "metrics", "caption", "description", "explain"):
             getattr(explore_view, part)(chosen)
         figures.picture(found.statistics, read, view).to_json()
-        figures.lengthscales(found.statistics, read, view.lengthscale).to_json()
+        figures.lengthscales(found.statistics, read).to_json()
         assert np.isfinite(explore_view.table(chosen).select_dtypes("number").to_numpy(dtype=float)).all()
     assert np.isfinite(read.lengthscale_probabilities).all()
     return "drawn"
