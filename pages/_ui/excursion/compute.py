@@ -152,6 +152,11 @@ class Explored:
         return float(iou(inside[self.has_truth], self.true_set[self.has_truth]))
 
     @property
+    def bayes_epsilon(self) -> float:
+        """Epsilon of Bayes cloaking: that of one path as it is displayed, rounded up, so that settings share it."""
+        return float(rounded_up(self.path_epsilon))
+
+    @property
     def everything_iou(self) -> float:
         """IoU of the whole domain; a useful set has a larger one."""
         return float(self.true_set[self.has_truth].mean())
@@ -367,7 +372,7 @@ def explored(view: View) -> Explored:
 
 def bayes_set(curves: Explored) -> BayesSet | None:
     """Return the release of Bayes cloaking at the epsilon of one path; None if that is too large to be meaningful."""
-    view, epsilon = curves.settings, curves.path_epsilon
+    view, epsilon = curves.settings, curves.bayes_epsilon
     if epsilon > MOST_TESTED:
         return None
     prediction = cached.value("Releasing Bayes cloaking at the same ε", released, _of_data(view), epsilon)
@@ -379,9 +384,9 @@ def overlaps_of_bayes(curves: Explored) -> FloatArray | None:
     """Return the IoU of simulated releases of Bayes cloaking at the epsilon of one path; None if that is too large, or
     if they are not simulated yet. Then the page is drawn again when they are. They are not private.
     """
-    if curves.path_epsilon > MOST_TESTED:
+    if curves.bayes_epsilon > MOST_TESTED:
         return None
-    of = overlaps, replace(_of_data(curves.settings), seed=1), curves.path_epsilon
+    of = overlaps, replace(_of_data(curves.settings), seed=1), curves.bayes_epsilon
     found = cached.find(*of)
     if found is None:
         waiting.afterwards(lambda: cached.value("Repeating Bayes cloaking", *of))

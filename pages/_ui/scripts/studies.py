@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datasets import STUDIES, exhibit
 from datasets.plumes_2d import SHOWN_SIDE
-from dpgp_core.accounting.gaussian import noise_multiplier
+from dpgp_core.accounting.gaussian import noise_multiplier, rounded_up
 from dpgp_core.accounting.tradeoff import (
     budget_tradeoff,
     chance_beyond,
@@ -245,7 +245,8 @@ def excursions(chosen: ExcursionSettings) -> Script:
     seeds = repeated if chosen.overlay else f"({view.seed},)"
     written = script.of(excursion.mechanism(view.lengthscale, 1.0, view.delta))
     script.add(
-        f"bayes = {written.replace('epsilon=1', 'epsilon=sampling.guarantee.budget.epsilon')}",
+        f"epsilon = float({script.name(rounded_up)}(sampling.guarantee.budget.epsilon))",
+        f"bayes = {written.replace('epsilon=1', 'epsilon=epsilon')}",
         f"draws = [np.random.default_rng([seed, 4]) for seed in {seeds}]",
         "releases = [bayes.release(data, X, rng).uncertainty for rng in draws]",
         f"level = data.midpoint + data.y_scale * {view.level!r}",
