@@ -6,18 +6,20 @@ import ast
 import contextlib
 import io
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import datasets
 from dpgp_core.mechanisms import CATALOGUE
 from dpgp_core.release import CHOICES, spec_to_json
 from pages._ui import menu
 from pages._ui.cloaking.cells import released_prices
 from pages._ui.compare import contenders
 from pages._ui.compare.view import FIRST
-from pages._ui.look.in_python import TITLE
+from pages._ui.look.in_python import NOTE, TITLE
 from pages._ui.work import cached
 from pages._ui.work.jobs import Jobs
 from tests.digests import ROUNDING, kept, rounding
@@ -34,6 +36,17 @@ def computed_here(monkeypatch):
     """Pages compute what ships with them if that was made on a processor that rounds otherwise, as the lines do."""
     if kept()[ROUNDING] != rounding():
         monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
+
+
+def test_the_tab_names_every_package_that_its_lines_need():
+    folder = Path(datasets.__file__).parent
+    loaded = (each for each in folder.glob("*.py") if not each.name.startswith("build_"))  # those make files
+    trees = [node for each in loaded for node in ast.walk(ast.parse(each.read_text(encoding="utf-8")))]
+    names = {alias.name for node in trees if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in trees if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    packages = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+    assert {"numpy", "h3"} < packages
+    assert not [name for name in packages | {"scipy"} if not re.search(rf"\b{name}\b", NOTE)]
 
 
 def lines_of(app) -> str:

@@ -15,9 +15,9 @@ import datasets
 import dpgp_core
 
 TITLE = "In Python"
-_NOTE = (
+NOTE = (
     "These lines compute the numbers of this page with its settings as they are now. They need `dpgp_core` and "
-    "`datasets` of this project, numpy and scipy."
+    "`datasets` of this project, numpy, scipy, pandas and h3."
 )
 _WIDEST = 100  # characters of a line
 
@@ -123,5 +123,5 @@ def _broken(line: str) -> list[str]:
 
 def draw(script: Script | str) -> None:
     """Draw the lines, ready to be copied."""
-    st.caption(_NOTE)
+    st.caption(NOTE)
     st.code(str(script), language="python", wrap_lines=True)
