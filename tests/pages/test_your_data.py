@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
@@ -16,6 +18,7 @@ from dpgp_core.release.specification import EXAMPLE
 from pages._ui.look.text import plain
 from pages._ui.own import intake, practice, upload
 from pages._ui.work import cached
+from tests import other_programs
 from tests.pages.own import (
     HEIGHTS,
     ROWS,
@@ -35,6 +38,10 @@ from tests.pages.own import (
 from tests.pages.reading import numbers, page_text, traces
 
 pytestmark = pytest.mark.usefixtures("ledgers")
+
+
+def _in_stata(text: str) -> bytes:
+    return other_programs.stata(pd.read_csv(io.StringIO(text)))
 
 
 def again(app, content: str):
@@ -165,6 +172,22 @@ def test_a_declared_separator_takes_precedence(open_page):
     assert not app.error
     app.segmented_control(key="own_separator").set_value("commas").run()
     assert "fields where the header has 1" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked"),
+    [(str.encode, True), (lambda text: gzip.compress(text.encode()), True), (_in_stata, False)],
+    ids=["CSV", "packed CSV", "Stata"],
+)
+def test_only_text_has_a_separator(open_page, kept, asked):
+    app = uploaded(open_page, kept(ROWS))
+    assert not app.exception
+    assert not app.error
+    assert ("own_separator" in {each.key for each in app.get("button_group")}) == asked
+
+
+def test_nothing_is_asked_before_there_is_a_file(open_page):
+    assert not open_page("your_data").get("button_group")
 
 
 def test_a_large_file_is_a_sentence():

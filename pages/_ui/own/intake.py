@@ -78,15 +78,6 @@ def table() -> Table | None:
 
 
 def _upload() -> None:
-    chosen = st.segmented_control(
-        "Its values are separated by",
-        list(_SEPARATORS),
-        default=AS_ITS_FIRST_LINE,
-        required=True,
-        key="own_separator",
-        help="The separator is found in the line of column names, which is public. Choose another if that is wrong. "
-        "Numbers and dates are asked about further down. Only text files have a separator.",
-    )
     uploaded = st.file_uploader(
         "A table with a header line: CSV, Excel, OpenDocument, Stata, SPSS, SAS, Parquet or Arrow; up to 5 MB",
         type=[*SUFFIXES, "gz", "zip"],
@@ -97,7 +88,22 @@ def _upload() -> None:
         "not moved memory to its swap space.",
     )
     if uploaded is not None:
-        _take(uploaded.getvalue(), _SEPARATORS[chosen])
+        content = uploaded.getvalue()
+        _take(content, _separator() if upload.has_separator(content) else None)
+
+
+def _separator() -> str | None:
+    """Return the declared separator of a text file; None if it is found in its first line."""
+    chosen = st.segmented_control(
+        "Its values are separated by",
+        list(_SEPARATORS),
+        default=AS_ITS_FIRST_LINE,
+        required=True,
+        key="own_separator",
+        help="The separator is found in the line of column names, which is public. Choose another if that is wrong. "
+        "Numbers and dates are asked about further down.",
+    )
+    return _SEPARATORS[chosen]
 
 
 def _take(content: bytes, separator: str | None) -> None:

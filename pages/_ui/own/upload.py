@@ -120,6 +120,11 @@ def is_text(content: bytes) -> bool:
     return kinds.kind_of(content) is None and not kinds.is_packed(content)
 
 
+def has_separator(content: bytes) -> bool:
+    """Return whether a file is text, packed or not, and so separates its values by a sign."""
+    return kinds.kind_of(content) is None
+
+
 def as_text(content: bytes, sheet: str | None) -> tuple[bytes, Mapping[str, str], bool]:
     """Convert a file to text; return it with the labels of its columns, and whether it is now comma-separated UTF-8.
 
