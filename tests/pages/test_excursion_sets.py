@@ -13,6 +13,7 @@ import pytest
 
 from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
+from dpgp_core.mechanisms import HallPosterior
 from dpgp_core.table import Dataset
 from pages._ui.excursion import compute, figures
 from pages._ui.excursion.compute import Findings, View
@@ -22,6 +23,10 @@ from pages._ui.look.offers import EPSILONS, PATH_DELTAS, PATHS, RIDGES
 from tests.pages.reading import deck, page_text, traces
 
 CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)
+
+
+def explored(view: View) -> compute.Explored:
+    return compute.explore(compute.hall_paths(view), view, 0.5)
 
 
 @pytest.mark.full
@@ -129,7 +134,7 @@ def test_london_does_not_reveal_records(seen):
 
 
 def test_overlap_of_a_view_by_brute_force():
-    found = compute.explore(CURVE, 0.5)
+    found = explored(CURVE)
     inside, truth = found.paths[0] >= 0, found.truth >= 0
     assert found.path_iou[0] == pytest.approx((inside & truth).sum() / (inside | truth).sum())
     assert found.everything_iou == pytest.approx(truth.mean())
@@ -181,9 +186,19 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / len(overlaps) ** 0.5
 
 
+@pytest.mark.parametrize("study", ["curve", "plumes"])
+def test_halls_releases_follow_from_those_at_another_epsilon(study):
+    view, epsilon = replace(CURVE, name=study, r=3.0, delta=1e-4), 0.7
+    data, grid, _ = compute.data_of(view)
+    hall = HallPosterior(kernel=view.kernel, r=view.r, epsilon=epsilon, delta=view.delta)
+    direct = hall.release(data, grid, np.random.default_rng([view.seed, 3]), draws=compute.SIMULATED).samples
+    np.testing.assert_allclose(compute.hall_paths(view).at(view, epsilon), direct, rtol=1e-9, atol=1e-12)
+    assert len(compute.hall_paths(view).at(view, 1e7)) == 0
+
+
 @pytest.mark.parametrize("threshold", [0.0, 0.2])
 def test_repeated_overlaps_are_those_of_numbered_releases(threshold):
-    found = compute.explore(replace(CURVE, L=1, delta=1e-4, threshold=threshold), 0.5)
+    found = explored(replace(CURVE, L=1, delta=1e-4, threshold=threshold))
     numbered = [replace(found, settings=replace(found.settings, seed=seed)) for seed in (1, 2)]
     each = [found.iou_of(compute.bayes_set(view).inside) for view in numbered]
     again = compute.overlaps(found.settings, found.bayes_epsilon)
@@ -250,7 +265,7 @@ def test_probabilities_are_calibrated_on_left_out_hexagons():
 
 @pytest.mark.full
 def test_the_release_costs_what_a_path_costs():
-    found = compute.explore(replace(LINE, L=3), 0.5)
+    found = explored(replace(LINE, L=3))
     bayes = compute.bayes_set(found)
     assert bayes.guarantee.budget.epsilon == found.bayes_epsilon
     assert bayes.guarantee.budget.delta == LINE.delta

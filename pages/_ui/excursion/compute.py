@@ -11,7 +11,7 @@ import numpy as np
 from datasets import STUDIES
 from datasets.exhibits import Study
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
-from dpgp_core.accounting.gaussian import rounded_up
+from dpgp_core.accounting.gaussian import noise_multiplier, rounded_up
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.arrays import BoolArray, FloatArray
@@ -30,7 +30,7 @@ from dpgp_core.excursion.sets import (
     vote_share,
 )
 from dpgp_core.kernels import Matern12
-from dpgp_core.mechanisms import BayesCloaking, HallPosterior, PosteriorSampling
+from dpgp_core.mechanisms import BayesCloaking, HallPosterior, PosteriorSampling, TeachingRelease
 from dpgp_core.table import Dataset
 from pages._ui.look.offers import RIDGES
 from pages._ui.work import cached, waiting
@@ -181,7 +181,39 @@ def _probability(view: View, X: FloatArray, y: FloatArray, grid: FloatArray, lev
     return excursion_probability(mean[0], view.sigma**2 * variance[0], level)
 
 
-def explore(view: View, cutoff: float) -> Explored:
+@dataclass(frozen=True, eq=False)
+class HallPaths:
+    """Simulated releases of Hall's mechanism, from which those at another epsilon, delta or r follow at once.
+
+    Attributes:
+        mean: what is released without noise (P,), for r = 1.
+        noise: its noise in each release (60, P), for r = 1 and a noise multiplier of 1.
+    """
+
+    mean: FloatArray
+    noise: FloatArray
+
+    def at(self, view: View, epsilon: float) -> FloatArray:
+        """Return the releases (60, P) at this epsilon; an empty array (0, P) if the guarantee is too weak."""
+        if epsilon > MOST_EPSILON:
+            return np.zeros((0, len(self.mean)))
+        return (self.mean + noise_multiplier(epsilon, view.delta) * self.noise) / view.r**2
+
+
+def hall_paths(view: View) -> HallPaths:
+    """Simulate Hall's mechanism. Only data, lengthscale and seed of ``view`` matter.
+
+    Its plan takes most of the time of a view. It depends neither on the budget nor, but for a factor, on r.
+    """
+    dataset, grid, _ = data_of(view)
+    hall = HallPosterior(kernel=view.kernel, r=1.0, epsilon=1.0, delta=0.01)
+    release = hall.release(dataset, grid, np.random.default_rng([view.seed, 3]), draws=SIMULATED)
+    assert isinstance(release, TeachingRelease)
+    mean = np.asarray(release.mean)
+    return HallPaths(mean, (release.samples - mean) / hall.noise_multiplier)
+
+
+def explore(hall: HallPaths, view: View, cutoff: float) -> Explored:
     """Fit, release and compare."""
     dataset, grid, truth = data_of(view)
     y = (dataset.clipped_y - dataset.midpoint) / (dataset.output_range / 2)
@@ -191,10 +223,10 @@ def explore(view: View, cutoff: float) -> Explored:
     )
     rng, epsilon = np.random.default_rng(view.seed), sampling.guarantee.budget.epsilon
     paths = _smooth(view, sampling.release(dataset, grid, rng, draws=view.L + SIMULATED).samples)
-    hall = _hall_paths(view, dataset, grid, epsilon)
     has_truth = np.isfinite(truth)
     inside = truth[has_truth] >= view.level
-    path_iou, hall_iou = (iou(each[:, has_truth] >= view.level, inside) for each in (paths, hall))
+    halls = _smooth(view, hall.at(view, epsilon))
+    path_iou, hall_iou = (iou(each[:, has_truth] >= view.level, inside) for each in (paths, halls))
     return Explored(
         settings=view,
         dataset=dataset,
@@ -210,15 +242,6 @@ def explore(view: View, cutoff: float) -> Explored:
         guarantee=sampling.guarantee.repeated(view.L).for_unit(dataset.privacy_unit),
         path_epsilon=epsilon,
     )
-
-
-def _hall_paths(view: View, dataset: Dataset, grid: FloatArray, epsilon: float) -> FloatArray:
-    """Return Hall's releases (60, P), as protective as one path; an empty array (0, P) if epsilon is unbounded."""
-    if epsilon > MOST_EPSILON:
-        return np.zeros((0, len(grid)))
-    hall = HallPosterior(kernel=view.kernel, r=view.r, epsilon=epsilon, delta=view.delta)
-    rng = np.random.default_rng([view.seed, 3])
-    return _smooth(view, hall.release(dataset, grid, rng, draws=SIMULATED).samples)
 
 
 def _smooth(view: View, paths: FloatArray) -> FloatArray:
@@ -367,7 +390,8 @@ def explored(view: View) -> Explored:
     # The cutoff does not depend on threshold, paths, seed or budget.
     plain = replace(_plain(view), delta=0.01, seed=1)
     cutoff = cached.value("Choosing the cutoff on simulated data", cutoff_of, plain)
-    return cached.value("Drawing posterior paths", explore, view, cutoff)
+    hall = cached.value("Drawing kernel sums with noise", hall_paths, replace(_of_data(view), delta=0.01))
+    return cached.value("Drawing posterior paths", explore, view, cutoff, given=(hall,))
 
 
 def bayes_set(curves: Explored) -> BayesSet | None:
