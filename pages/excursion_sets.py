@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages._ui.excursion import compute, figures, view
-from pages._ui.excursion.compute import Findings
+from pages._ui.excursion import bayes, compute, figures, view
+from pages._ui.excursion.bayes import Findings
 from pages._ui.look import in_python, layout, pictures, settings, sidebar
 from pages._ui.scripts import studies
 from pages._ui.work import cached
@@ -15,10 +15,10 @@ view.release_caption(chosen.release)
 with top:
     layout.title(view.TITLES[chosen.release.study.scene])
 explored = compute.explored(chosen.release)
-found = Findings(explored, compute.bayes_set(explored))
+found = Findings(explored, bayes.bayes_set(explored))
 if chosen.overlay:
-    repeated = compute.overlaps_of_bayes(explored)
-    found = replace(found, plain=compute.without_privacy(explored), bayes_iou=repeated)
+    repeated = bayes.overlaps_of_bayes(explored)
+    found = replace(found, plain=bayes.without_privacy(explored), bayes_iou=repeated)
 
 with top:
     layout.headline(view.answer(found, chosen.epsilon))

@@ -15,8 +15,9 @@ from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
 from dpgp_core.mechanisms import HallPosterior
 from dpgp_core.table import Dataset
-from pages._ui.excursion import compute, figures
-from pages._ui.excursion.compute import Findings, View
+from pages._ui.excursion import bayes, compute, figures
+from pages._ui.excursion.bayes import Findings
+from pages._ui.excursion.compute import View
 from pages._ui.excursion.view import ETAS, PATH_LENGTHS
 from pages._ui.look import plots
 from pages._ui.look.offers import EPSILONS, PATH_DELTAS, PATHS, RIDGES
@@ -67,16 +68,14 @@ def test_the_iou_is_shown_first(seen):
     assert axis["title"]["text"].startswith("IoU with the true area")
     assert {"published path", "Hall's release, same ε"} == set(traces(app))
     found = compute.explored(replace(CURVE, L=1, delta=1e-4))
-    repeated = compute.overlaps(found.settings, found.bayes_epsilon)[found.level]
-    figure = figures.overlap(
-        Findings(found, compute.bayes_set(found), compute.without_privacy(found), bayes_iou=repeated)
-    )
+    repeated = bayes.overlaps(found.settings, found.bayes_epsilon)[found.level]
+    figure = figures.overlap(Findings(found, bayes.bayes_set(found), bayes.without_privacy(found), bayes_iou=repeated))
     shown = {each.text.rpartition(" ")[0]: float(each.text.rpartition(" ")[2]) for each in figure.layout.annotations}
     assert shown["Bayes cloaking, median"] == pytest.approx(np.median(repeated), abs=0.006)  # as the paths, no one draw
     low, high = figure.layout.xaxis.range
     values = np.concatenate([found.path_iou, found.hall_iou, [found.everything_iou]])
     assert low <= values.min() < low + 0.1
-    assert min(high, 1.0) - 0.1 < max(values.max(), Findings(found, None, compute.without_privacy(found)).best) <= high
+    assert min(high, 1.0) - 0.1 < max(values.max(), Findings(found, None, bayes.without_privacy(found)).best) <= high
     for drawn in (figure, plots.enlarge(go.Figure(figure))):
         heights = [each.yshift for each in drawn.layout.annotations]
         assert len(set(heights)) == len(heights)  # names of lines do not collide
@@ -178,11 +177,11 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     length, r, s = study.start
     view = View(kind, length, r, s, 1, 0.0, study.thresholds.level_of(study.thresholds.start), study.noise, 1e-4, 1)
     found = compute.explored(view)
-    best = Findings(found, None, compute.without_privacy(found)).best
+    best = Findings(found, None, bayes.without_privacy(found)).best
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
     assert found.path_iou.mean() <= best + error
     # one release may be lucky: of nine the mean is so by three of its errors in one case of a hundred (24 have .930)
-    overlaps = compute.overlaps(view, found.bayes_epsilon)[found.level]
+    overlaps = bayes.overlaps(view, found.bayes_epsilon)[found.level]
     assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / len(overlaps) ** 0.5
 
 
@@ -200,8 +199,8 @@ def test_halls_releases_follow_from_those_at_another_epsilon(study):
 def test_repeated_overlaps_are_those_of_numbered_releases(threshold):
     found = explored(replace(CURVE, L=1, delta=1e-4, threshold=threshold))
     numbered = [replace(found, settings=replace(found.settings, seed=seed)) for seed in (1, 2)]
-    each = [found.iou_of(compute.bayes_set(view).inside) for view in numbered]
-    again = compute.overlaps(found.settings, found.bayes_epsilon)
+    each = [found.iou_of(bayes.bayes_set(view).inside) for view in numbered]
+    again = bayes.overlaps(found.settings, found.bayes_epsilon)
     # the epsilon as it is displayed, so that settings whose paths cost nearly the same share these releases
     assert found.path_epsilon < found.bayes_epsilon < 1.01 * found.path_epsilon
     assert found.bayes_epsilon == float(f"{found.bayes_epsilon:.3g}")
@@ -228,12 +227,12 @@ def simulated(name: str, epsilon: float, sets: int, noise: float) -> tuple[np.nd
     study = STUDIES[name]
     targets = study.simulated(sets, noise=noise, seed=909)
     public = study.shown(noise=noise, threshold=0.0)[0]
-    bayes = compute.mechanism(study.start[0], epsilon, 1e-4)
+    mechanism = bayes.mechanism(study.start[0], epsilon, 1e-4)
     view = replace(LINE, name=name)
     probabilities = []
     for number, (X, y) in enumerate(zip(targets.X, targets.y, strict=True)):
-        release = bayes.release(replace(public, X=X, y=y), targets.grid, np.random.default_rng(number))
-        read = compute.read(release.uncertainty.prediction, view, release.guarantee)
+        release = mechanism.release(replace(public, X=X, y=y), targets.grid, np.random.default_rng(number))
+        read = bayes.read(release.uncertainty.prediction, view, release.guarantee)
         probabilities.append(read.probability)
     return np.concatenate(probabilities), targets.truth.ravel()
 
@@ -247,7 +246,7 @@ def holds(p: np.ndarray, truth: np.ndarray, slack: float = 0.1) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(("epsilon", "noise"), [(0.5, 0.3), (5.0, 0.5), (compute.MOST_TESTED, 0.1)])
+@pytest.mark.parametrize(("epsilon", "noise"), [(0.5, 0.3), (5.0, 0.5), (bayes.MOST_TESTED, 0.1)])
 def test_probabilities_are_calibrated_on_simulated_curves(epsilon, noise):
     """At ε = 0.5 a third of the curves have all places that are likely, side by side: so many curves."""
     holds(*simulated("curve", epsilon, 60, noise))
@@ -258,25 +257,25 @@ def test_probabilities_are_calibrated_on_left_out_hexagons():
     data = london_excursion.load()
     test = np.arange(0, data.n, 3)
     train: Dataset = data.subset(np.setdiff1d(np.arange(data.n), test))
-    release = compute.mechanism(0.08, 3.0, 1e-4).release(train, data.X[test], np.random.default_rng(0))
-    read = compute.read(release.uncertainty.prediction, LONDON, release.guarantee)
+    release = bayes.mechanism(0.08, 3.0, 1e-4).release(train, data.X[test], np.random.default_rng(0))
+    read = bayes.read(release.uncertainty.prediction, LONDON, release.guarantee)
     holds(read.probability, data.y[test] >= 0)
 
 
 @pytest.mark.full
 def test_the_release_costs_what_a_path_costs():
     found = explored(replace(LINE, L=3))
-    bayes = compute.bayes_set(found)
-    assert bayes.guarantee.budget.epsilon == found.bayes_epsilon
-    assert bayes.guarantee.budget.delta == LINE.delta
+    release = bayes.bayes_set(found)
+    assert release.guarantee.budget.epsilon == found.bayes_epsilon
+    assert release.guarantee.budget.delta == LINE.delta
     assert found.guarantee.budget.epsilon > found.path_epsilon
-    assert bayes.guarantee.protects == found.guarantee.protects == "inputs and outputs"
+    assert release.guarantee.protects == found.guarantee.protects == "inputs and outputs"
 
 
 @pytest.mark.full
 def test_another_threshold_reads_the_same_release():
-    prediction, guarantee = compute.released(LINE, 3.0), compute.mechanism(0.3, 3.0, 1e-4).guarantee
-    low, high = (compute.read(prediction, replace(LINE, threshold=level), guarantee) for level in (-0.4, 0.4))
+    prediction, guarantee = bayes.released(LINE, 3.0), bayes.mechanism(0.3, 3.0, 1e-4).guarantee
+    low, high = (bayes.read(prediction, replace(LINE, threshold=level), guarantee) for level in (-0.4, 0.4))
     np.testing.assert_array_equal(low.mean, high.mean)
     assert (low.probability > high.probability).all()
     assert (low.inside | ~low.sure).all()
@@ -284,7 +283,7 @@ def test_another_threshold_reads_the_same_release():
 
 def test_nothing_is_said_where_the_budget_means_nothing(open_page):
     app = open_page("excursion_sets", epsilon="100")
-    assert app.metric[2].value == f"none above ε = {compute.MOST_TESTED:g}"
+    assert app.metric[2].value == f"none above ε = {bayes.MOST_TESTED:g}"
     assert "Bayes cloaking" not in traces(app)
 
 

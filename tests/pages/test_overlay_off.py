@@ -12,6 +12,7 @@ from datasets import london_hexes
 from pages._ui import left_out, tour
 from pages._ui.cloaking import cells
 from pages._ui.cloaking import computed as cloaking
+from pages._ui.excursion import bayes
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.compute import View
 from pages._ui.look import offers
@@ -79,7 +80,7 @@ def excursion_sets():
         found.d_eff,
         found.bce,
     ]
-    return [excursion.without_privacy(found), found.truth], secret
+    return [bayes.without_privacy(found), found.truth], secret
 
 
 def sparse_dp_gp():

@@ -22,7 +22,8 @@ from pages._ui.compare import view as compared
 from pages._ui.compare.contenders import Contest
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion import figures as exceeded
-from pages._ui.excursion.compute import Findings, View
+from pages._ui.excursion.bayes import Findings
+from pages._ui.excursion.compute import View
 from pages._ui.hiding import clipping
 from pages._ui.look import about as words
 from pages._ui.look import maps as look_maps

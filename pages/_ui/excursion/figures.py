@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from datasets import london_excursion
 from datasets.plumes_2d import SHOWN_SIDE as SIDE
 from dpgp_core.arrays import BoolArray, FloatArray
-from pages._ui.excursion.compute import SURE, Explored, Findings
+from pages._ui.excursion.bayes import SURE, Findings
+from pages._ui.excursion.compute import Explored
 from pages._ui.look.maps import Layer
 from pages._ui.look.plots import (
     GUARANTEE,

@@ -15,7 +15,8 @@ from datasets import STUDIES
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.excursion import compute, figures
-from pages._ui.excursion.compute import MOST_TESTED, SIMULATED, Explored, Findings, View
+from pages._ui.excursion.bayes import MOST_TESTED, Findings
+from pages._ui.excursion.compute import SIMULATED, Explored, View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import about as pictured
 from pages._ui.look import offers, pictures, settings, text

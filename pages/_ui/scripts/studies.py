@@ -35,6 +35,7 @@ from pages._ui import attack
 from pages._ui.attack import AttackSettings, PathAttack
 from pages._ui.compare.contenders import CONTENDERS, contender
 from pages._ui.compare.view import FIRST, CompareSettings
+from pages._ui.excursion import bayes
 from pages._ui.excursion import compute as excursion
 from pages._ui.excursion.view import ExcursionSettings
 from pages._ui.hiding import clipping, measured, spend, two
@@ -243,7 +244,7 @@ def excursions(chosen: ExcursionSettings) -> Script:
         script.add(f"paths = {script.name(smoothed)}(paths, {SHOWN_SIDE})")
     repeated = f"({view.seed}, *range(1, {view.repeated + 1}))"  # the release on screen comes first
     seeds = repeated if chosen.overlay else f"({view.seed},)"
-    written = script.of(excursion.mechanism(view.lengthscale, 1.0, view.delta))
+    written = script.of(bayes.mechanism(view.lengthscale, 1.0, view.delta))
     script.add(
         f"epsilon = float({script.name(rounded_up)}(sampling.guarantee.budget.epsilon))",
         f"bayes = {written.replace('epsilon=1', 'epsilon=epsilon')}",

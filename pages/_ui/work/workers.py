@@ -191,7 +191,7 @@ _PRELOADED = [
     "pages._ui.cloaking.results",
     "pages._ui.cloaking.staged",
     "pages._ui.compare.contenders",
-    "pages._ui.excursion.compute",
+    "pages._ui.excursion.bayes",
     "pages._ui.lengthscale.compute",
     "pages._ui.serve.check",
     "pages._ui.sparse.compute",
