@@ -1,4 +1,4 @@
-"""Work is shared fairly: nobody waits behind others' long tasks, and idle processes work ahead."""
+"""Who has waited longest goes first, nobody waits behind others' long tasks, and idle processes work ahead."""
 
 from __future__ import annotations
 
@@ -43,18 +43,51 @@ def started(line):
     return found
 
 
-def test_owners_take_turns_with_one_task_each(line):
+def test_each_owner_has_one_task_at_a_time(line):
     ask(line, "greedy", "greedy", "greedy", "a", "b")
     assert started(line) == ["greedy", "a"]
     line.end(line.running[0])
-    assert started(line) == ["b"]  # who was never served comes before who asked first
+    assert started(line) == ["greedy"]  # asked before the next one
     line.end(line.running[0])
-    assert started(line) == ["greedy"]
-    ask(line, "a")
-    line.end(line.running[0])
-    assert started(line) == ["a"]
+    assert started(line) == ["b"]
+
+
+def test_the_page_that_has_waited_longest_goes_first(line):
+    line.now[0] = 10.0
+    ask(line, "now")
+    line.waiting += [QueuedTask(owner, scaled, waits_since=since) for owner, since in (("new", 9.0), ("old", 2.0))]
+    assert started(line) == ["old", "new"]
+    line.waiting.append(QueuedTask("older", scaled, waits_since=1.0))
     line.running.clear()
-    assert started(line) == ["greedy"]
+    assert started(line) == ["older", "now"]
+
+
+def test_a_page_waits_no_longer_by_its_own_work(monkeypatch):
+    """Its later tasks go behind those of pages that have had no process yet."""
+    now = [0.0]
+    monkeypatch.setattr("pages._ui.work.waiting.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("pages._ui.work.waiting.st.empty", lambda: None)
+    assert waiting.waits_since() == 0.0  # there is no page
+    waiting.reserve()
+    now[0] = 8.0
+    assert waiting.waits_since() == 0.0
+    waiting.count_work(5.0)
+    assert waiting.waits_since() == 5.0
+    waiting.count_work(5.0)
+    assert waiting.waits_since() == now[0]
+    waiting.reserve()
+    assert waiting.waits_since() == now[0]
+
+
+def test_a_result_counts_the_work_of_its_page_only(monkeypatch, tmp_path):
+    counted, workers = [], Workers(1)
+    monkeypatch.setattr(waiting, "count_work", counted.append)
+    jobs = Jobs(room=10**6, workers=workers)
+    jobs.get(beat, str(tmp_path), 0.3)
+    jobs.get(beat, str(tmp_path), 0.3)  # is kept
+    workers.stop()
+    assert len(counted) == 1
+    assert counted[0] >= 0.3
 
 
 def test_slow_tasks_make_room_for_newcomers(line):
@@ -66,21 +99,6 @@ def test_slow_tasks_make_room_for_newcomers(line):
     assert started(line) == []
     line.end(line.running[0])
     assert started(line) == ["too many"]
-
-
-def test_short_tasks_come_first_for_some_seconds(line):
-    line.waiting += [QueuedTask(owner, scaled, expected=10.0) for owner in ("long", "longer")]
-    ask(line, "unknown")
-    line.waiting.append(QueuedTask("short", scaled, expected=0.2))
-    assert started(line) == ["unknown", "short"]
-    line.now[0] = SLOW_SECONDS - 0.1
-    ask(line, "new")
-    line.running.clear()
-    assert started(line) == ["new", "long"]
-    ask(line, "newer", "newest")
-    line.now[0] = 6.0  # the task has waited long enough
-    line.running.clear()
-    assert started(line) == ["longer", "newer"]
 
 
 def test_tasks_of_visitors_who_left_are_skipped(line):

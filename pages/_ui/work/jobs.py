@@ -99,7 +99,7 @@ class Tasks:
 
     def _shared(self, workers: Workers, work: Work, waiting: Waiting | None) -> Frames:
         """Join the task with this key or begin it, wait for its result, and leave it."""
-        name = work.function.__qualname__
+        name, began = work.function.__qualname__, time.monotonic()
         task = self._joined(workers, work, self._seconds.get(name, 0.0))
         self._give_up(work.owner)
         try:
@@ -112,7 +112,9 @@ class Tasks:
                         if waiting is not None:
                             waiting(workers.fraction(task), task.expected or None, workers.crowded)
             result: Frames = task.result()
-            self._seconds[name] = time.monotonic() - task.since
+            moment = time.monotonic()
+            self._seconds[name] = moment - task.since
+            pages_waiting.count_work(moment - max(task.since, began))
             return result
         except Postponed:
             self._postpone(task, work)
@@ -121,13 +123,15 @@ class Tasks:
             self._leave(work.key, task)
 
     def _joined(self, workers: Workers, work: Work, expected: float) -> QueuedTask:
+        since = pages_waiting.waits_since()
         with self._lock:
             task = self._going.get(work.key)
             if task is not None:
                 task.pages += 1
+                task.waits_since = min(task.waits_since, since)
                 return task
             self._going[work.key] = task = workers.submit(
-                packed, work.function, work.args, owner=work.owner, expected=expected
+                packed, work.function, work.args, owner=work.owner, expected=expected, waits_since=since
             )
             return task
 
@@ -138,6 +142,7 @@ class Tasks:
         keep = work.keep
         with self._lock:
             task.pages += 1
+            task.waits_since = time.monotonic()
             self._postponed[work.owner] = work.key, task, time.monotonic()
 
         def done(future: Future[Frames]) -> None:

@@ -73,6 +73,7 @@ class _Page(threading.local):
         has_permit: whether it draws a page now and is not waiting.
         container: container at the top of the page for progress bars.
         start: time at which the page began.
+        worked: seconds for which processes have worked for it.
         then: function that computes a better result once the page is complete.
         whole: computation of which the present one is a part.
     """
@@ -80,6 +81,7 @@ class _Page(threading.local):
     has_permit = False
     container: DeltaGenerator | None = None
     start = math.inf
+    worked = 0.0
     then: Callable[[], object] | None = None
     whole: Whole | None = None
 
@@ -179,8 +181,22 @@ def end_page() -> NoReturn:
 
 def reserve() -> None:
     """Begin a page with a container at its top, always the same one, so that nothing below it jumps."""
-    _PAGE.container, _PAGE.start, _PAGE.then = st.empty(), time.monotonic(), None
-    _PAGE.whole = None
+    _PAGE.container, _PAGE.start, _PAGE.worked = st.empty(), time.monotonic(), 0.0
+    _PAGE.then = _PAGE.whole = None
+
+
+def waits_since() -> float:
+    """Return when the page began, later by the seconds for which processes have worked for it; now if there is no page.
+
+    Of the pages that wait for a process, the one with the smallest of these times has waited longest for others.
+    """
+    moment = time.monotonic()
+    return min(_PAGE.start + _PAGE.worked, moment)
+
+
+def count_work(seconds: float) -> None:
+    """Count the seconds for which a process has worked for this page."""
+    _PAGE.worked += seconds
 
 
 def afterwards(better: Callable[[], object]) -> None:

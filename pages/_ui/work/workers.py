@@ -14,7 +14,6 @@ import resource
 import signal
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from concurrent.futures.process import BrokenProcessPool
@@ -71,9 +70,6 @@ def unpack(frames: Frames) -> Any:
 
 
 SLOW_SECONDS = 3.0  # seconds after which a task allows another one next to it
-_SHORT_SECONDS = 1.0  # expected seconds up to which a task goes before longer ones
-_BEHIND_SECONDS = 5.0  # seconds after which a long task waits like a short one
-_REMEMBERED = 1000  # owners
 
 
 class QueuedTask(Future[Any]):
@@ -86,15 +82,20 @@ class QueuedTask(Future[Any]):
         repeated: whether the processes broke once while it ran, so that it is repeated, at no time together with
             another such task.
         expected: seconds that it is expected to run; 0 if that is unknown.
-        asked: time at which it was made.
+        waits_since: time since which its page waits, see ``waiting.waits_since``; now if it has none.
     """
 
     def __init__(
-        self, owner: Hashable | None, function: Callable[..., Any], args: tuple[Any, ...] = (), expected: float = 0.0
+        self,
+        owner: Hashable | None,
+        function: Callable[..., Any],
+        args: tuple[Any, ...] = (),
+        expected: float = 0.0,
+        waits_since: float | None = None,
     ) -> None:
         super().__init__()
-        self.owner, self.function, self.args = owner, function, args
-        self.expected, self.asked = expected, time.monotonic()
+        self.owner, self.function, self.args, self.expected = owner, function, args, expected
+        self.waits_since = time.monotonic() if waits_since is None else waits_since
         self.work: Future[Any] | None = None
         self.since, self.slot, self.pages, self.repeated = 0.0, 0, 1, False
 
@@ -125,7 +126,8 @@ class NotStarted(BrokenProcessPool):
 
 
 class TaskQueue:
-    """Decides which waiting task may start. It is not safe to use from several threads at once.
+    """Decides which waiting task may start: of the owners of whose tasks none runs, the one whose page has waited
+    longest. It is not safe to use from several threads at once.
 
     Args:
         limit: number of tasks that start at the same time.
@@ -136,8 +138,6 @@ class TaskQueue:
         self.limit, self.most = limit, most
         self.waiting: list[QueuedTask] = []
         self.running: list[QueuedTask] = []
-        self._served: OrderedDict[Hashable, int] = OrderedDict()  # number of the latest task of each owner
-        self._count = 0
 
     def next(self) -> QueuedTask | None:
         """Return the task to start now, which counts as running from here on; None if none may start."""
@@ -151,20 +151,10 @@ class TaskQueue:
         if not able or quick >= self.limit or len(self.running) >= self.most:
             return None
 
-        def rank(task: QueuedTask) -> tuple[bool, int]:
-            is_long = task.expected > _SHORT_SECONDS and moment - task.asked < _BEHIND_SECONDS
-            return is_long, self._served.get(task.owner, 0)
-
-        task = min(able, key=rank)  # the first of equal ones
+        task = min(able, key=lambda task: task.waits_since)  # the first of equal ones
         self.waiting.remove(task)
         task.since, task.slot = moment, min({*range(self.most)} - {each.slot for each in self.running})
         self.running.append(task)
-        self._count += 1
-        if task.owner is not None:
-            self._served[task.owner] = self._count
-            self._served.move_to_end(task.owner)
-            if len(self._served) > _REMEMBERED:
-                self._served.popitem(last=False)
         return task
 
     @property
@@ -225,15 +215,20 @@ class Workers:
         self._pool: ProcessPool | None = self._fresh_pool()  # None after stopping
 
     def submit(
-        self, function: Callable[..., Any], *args: Any, owner: Hashable | None = None, expected: float = 0.0
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        owner: Hashable | None = None,
+        expected: float = 0.0,
+        waits_since: float | None = None,
     ) -> QueuedTask:
         """Run ``function(*args)``, with ``progress=`` a callback if it takes one.
 
         Args:
             function: importable by name.
-            owner, expected: see ``QueuedTask``.
+            owner, expected, waits_since: see ``QueuedTask``.
         """
-        task = QueuedTask(owner, function, args, expected)
+        task = QueuedTask(owner, function, args, expected, waits_since)
         with self._lock:
             self._queue.waiting.append(task)
         self.dispatch()
