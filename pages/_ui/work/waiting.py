@@ -165,6 +165,9 @@ def whole(shares: Sequence[float]) -> Iterator[Callable[[], None]]:
 _READY_SECONDS = 0.05  # seconds below which a part was ready
 _SHOW_SECONDS = 0.5  # seconds between two updates, each of which delays other visitors
 _QUIET_SECONDS = 0.3  # seconds below which a bar would only flicker
+# Weight of a second of work against one of waiting. With a weight of 1, pages with little work wait behind all that
+# came before them; with a large weight, pages with much work come last at each of their parts
+_WORK_WEIGHT = 4.0
 PATIENCE_SECONDS = 12.0  # seconds that a page may wait in total while others wait too
 _ESTIMATE_SECONDS = 3.0  # seconds above which the bar says how long the rest will take
 
@@ -186,12 +189,12 @@ def reserve() -> None:
 
 
 def waits_since() -> float:
-    """Return when the page began, later by the seconds for which processes have worked for it; now if there is no page.
+    """Return when the page began, later by several times the seconds for which processes have worked for it; now at the
+    latest, and if there is no page.
 
-    Of the pages that wait for a process, the one with the smallest of these times has waited longest for others.
+    Of the pages that wait for a process, the one with the smallest of these times goes first.
     """
-    moment = time.monotonic()
-    return min(_PAGE.start + _PAGE.worked, moment)
+    return min(_PAGE.start + _WORK_WEIGHT * _PAGE.worked, time.monotonic())
 
 
 def count_work(seconds: float) -> None:
