@@ -33,7 +33,7 @@ values, how, python, lesson = st.tabs(["Table", "How it is computed", in_python.
 with values:
     layout.table(numbers, "excursion_paths", view.TABLE)
 with how:
-    layout.steps(view.steps(explored))
+    layout.steps(view.steps(found))
 with python:
     in_python.draw(studies.excursions(chosen))
 with lesson:

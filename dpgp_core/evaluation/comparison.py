@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -245,18 +245,28 @@ def without_privacy(dataset: Dataset, X_test: FloatArray) -> FloatArray:
     change_points = change_points_of(_MECHANISM.bins_for(dataset), TUNING.curve_variance * dataset.half_range**2)
     shapes = change_points.at(np.vstack([dataset.X, X_test]))
 
-    def mixed(people: int) -> tuple[FloatArray, float]:
+    def models(people: int) -> dict[object, Model]:
+        """Return the models for so many people, by everything but their weights."""
+        found = _MECHANISM.models(dataset.x_box, dataset.half_range, outcome_model_for(dataset.y_kind), people)
+        return {(each.kernel, each.noise_variance): each for each in found}
+
+    smooth, rough = models(0), models(dataset.n) if dataset.n <= _FEW else {}
+    every = rough | smooth
+    at_records = record_models([*every.values()], dataset.X, X_test)
+    posteriors = {
+        key: _exact_posterior(model, at, y, change_points, shapes)
+        for (key, model), at in zip(every.items(), at_records, strict=True)
+    }
+
+    def mixed(models: Mapping[object, Model]) -> tuple[FloatArray, float]:
         """Return the mean (P,), and the sum of squared leave-one-out residuals with the models' weights kept."""
-        models = _MECHANISM.models(dataset.x_box, dataset.half_range, outcome_model_for(dataset.y_kind), people)
-        at_records = record_models(models, dataset.X, X_test)
-        each = (_exact_posterior(*both, y, change_points, shapes) for both in zip(models, at_records, strict=True))
-        means, left_out, evidence = zip(*each, strict=True)
-        weights = softmax(evidence)
+        means, left_out, evidence = zip(*(posteriors[key] for key in models), strict=True)
+        weights = softmax(np.log([model.weight for model in models.values()]) + evidence)
         return weights @ np.array(means), float(np.sum((weights @ np.array(left_out)) ** 2))
 
-    mean, square = mixed(0)
-    if dataset.n <= _FEW:
-        rougher, rougher_square = mixed(dataset.n)
+    mean, square = mixed(smooth)
+    if rough:
+        rougher, rougher_square = mixed(rough)
         mean = rougher if rougher_square < _CLEARLY * square else mean
     return np.clip(dataset.in_data_units(mean), *dataset.y_bounds)
 
@@ -307,9 +317,9 @@ def error_of_methods(
 def _exact_posterior(
     model: Model, at: RecordModel, y: FloatArray, change_points: ChangePoints, shapes: FloatArray
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Return, under one model, the mean of f at the test inputs (P,), leave-one-out residuals (n,), and a log weight.
+    """Return, under one model, the mean of f at the test inputs (P,), leave-one-out residuals (n,), and log p(y).
 
-    The log weight is log prior weight + log p(y) + constant. The leave-one-out residual of a record is (y - f) / (1 -
+    A constant is left out of log p(y). The leave-one-out residual of a record is (y - f) / (1 -
     h), where h is its leverage given the change points.
 
     Args:
@@ -330,7 +340,7 @@ def _exact_posterior(
     off = np.concatenate([[1.0], -b])  # both @ off is y minus the change points
     leverages = np.einsum("ij,ji->i", phi, cho_solve(factor, phi.T)) / D
     mean = at_tests @ (loads @ off) + shapes[n:] @ b
-    return mean, (unexplained @ off) / (1 - leverages), float(np.log(at.weight)) + evidence + gained
+    return mean, (unexplained @ off) / (1 - leverages), evidence + gained
 
 
 def _heights(products: FloatArray, change_points: ChangePoints, noise_variance: float) -> tuple[FloatArray, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from datasets import STUDIES, london_excursion
 from dpgp_core.accounting.posterior_paths import posterior_sampling_epsilon
-from dpgp_core.mechanisms import HallPosterior
+from dpgp_core.mechanisms import HallPosterior, bayes_cloaking
 from dpgp_core.table import Dataset
 from pages._ui.excursion import bayes, compute, figures
 from pages._ui.excursion.bayes import Findings
@@ -21,13 +22,14 @@ from pages._ui.excursion.compute import View
 from pages._ui.excursion.view import ETAS, PATH_LENGTHS
 from pages._ui.look import plots
 from pages._ui.look.offers import EPSILONS, PATH_DELTAS, PATHS, RIDGES
+from pages._ui.work import cached
 from tests.pages.reading import deck, page_text, traces
 
 CURVE = View("curve", 0.3, 8.0, 0.05, 3, 0.0, 0.0, 0.3, 0.005, 1)
 
 
 def explored(view: View) -> compute.Explored:
-    return compute.explore(compute.hall_paths(view), view, 0.5)
+    return compute.explore(compute.hall_noise(view), view)
 
 
 @pytest.mark.full
@@ -186,13 +188,55 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
 
 
 @pytest.mark.parametrize("study", ["curve", "plumes"])
-def test_halls_releases_follow_from_those_at_another_epsilon(study):
-    view, epsilon = replace(CURVE, name=study, r=3.0, delta=1e-4), 0.7
+def test_halls_releases_follow_from_those_of_other_data(study):
+    """Their noise depends neither on the data nor on the budget, so that it is simulated once for all of them."""
+    view, epsilon = replace(CURVE, name=study, r=3.0, delta=1e-4, noise=0.1), 0.7
     data, grid, _ = compute.data_of(view)
     hall = HallPosterior(kernel=view.kernel, r=view.r, epsilon=epsilon, delta=view.delta)
     direct = hall.release(data, grid, np.random.default_rng([view.seed, 3]), draws=compute.SIMULATED).samples
-    np.testing.assert_allclose(compute.hall_paths(view).at(view, epsilon), direct, rtol=1e-9, atol=1e-12)
-    assert len(compute.hall_paths(view).at(view, 1e7)) == 0
+    noise = compute.hall_noise(replace(view, noise=0.5, threshold=0.4))
+    paths = partial(compute.hall_paths, noise, view, data.X, data.y, grid)
+    np.testing.assert_allclose(paths(epsilon), direct, rtol=1e-9, atol=1e-12)
+    assert paths(1e7).shape == (0, len(grid))
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Settings of all results that a page asks for, by their functions."""
+    kept: dict[str, set[object]] = {}
+    answer = cached.value
+
+    def value(label, function, *settings, **options):
+        kept.setdefault(function.__name__, set()).add(settings)
+        return answer(label, function, *settings, **options)
+
+    monkeypatch.setattr(cached, "value", value)
+    return kept
+
+
+def test_what_a_control_does_not_change_is_shared(asked):
+    for changes in ({}, {"lengthscale": 0.5}, {"delta": 1e-4}, {"r": 3.0}, {"L": 1}, {"threshold": 0.2}):
+        bayes.without_privacy(compute.explored(replace(CURVE, **changes)))
+    assert len(asked["_without_privacy"]) == 1
+    assert len(asked["hall_noise"]) == 2  # one for each lengthscale
+    compute.explored(replace(CURVE, noise=0.5))
+    assert len(asked["hall_noise"]) == 2
+
+
+def test_nothing_beside_the_releases_is_computed(monkeypatch):
+    """The same releases without noise would take as long again, and no figure shows them."""
+    monkeypatch.setattr(bayes_cloaking, "ZeroNoise", None)
+    assert len(bayes.overlaps(CURVE, 1.0)[CURVE.level]) == CURVE.repeated
+
+
+@pytest.mark.full_for("plumes", "london")
+@pytest.mark.parametrize("kind", STUDIES)
+def test_enough_releases_are_simulated_for_the_median(kind):
+    study = STUDIES[kind]
+    view = View(kind, study.start[0], 1.0, 1.0, 1, 0.0, 0.0, study.noise, 1e-4, 1)
+    view = replace(view, threshold=compute.start_of(view))
+    overlaps = bayes.overlaps(view, 1.0)[view.level]
+    assert bayes.median_error(overlaps) < 0.035
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.2])

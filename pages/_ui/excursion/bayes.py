@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,9 +62,17 @@ def released(view: View, epsilon: float) -> Mixture:
 
     Only data, lengthscale, delta and seed of ``view`` matter.
     """
+    return next(_predictions(view, epsilon, [view.seed]))
+
+
+def _predictions(view: View, epsilon: float, numbers: Iterable[int]) -> Iterator[Mixture]:
+    """Yield the prediction of f from each of the simulated releases with these numbers."""
     dataset, grid, _ = data_of(view)
-    rng = np.random.default_rng([view.seed, 4])
-    return mechanism(view.lengthscale, epsilon, view.delta).release(dataset, grid, rng).uncertainty.prediction
+    bayes = mechanism(view.lengthscale, epsilon, view.delta)
+    plan = bayes.plan_for(dataset, grid)
+    for number in numbers:
+        rng = np.random.default_rng([number, 4])
+        yield bayes.measure(plan, dataset, grid, rng, mean=False).uncertainty.prediction
 
 
 def read(prediction: Mixture, view: View, guarantee: Guarantee) -> BayesSet:
@@ -89,13 +97,17 @@ def overlaps(
     study, (_, _, truth) = view.study, data_of(view)
     known, found = np.isfinite(truth), []
     levels = (0.0,) if study.thresholds.subtracted else study.thresholds.offered
-    for seed in range(1, view.repeated + 1):
-        prediction = released(replace(view, seed=seed), epsilon)
+    for prediction in _predictions(view, epsilon, range(1, view.repeated + 1)):
         sets = [_above(prediction, view, level)[known] >= HALF for level in levels]
         truly = [truth[known] >= level for level in levels]
         found.append([float(iou(inside, true)) for inside, true in zip(sets, truly, strict=True)])
-        progress(seed / view.repeated)
+        progress(len(found) / view.repeated)
     return dict(zip(levels, np.transpose(found), strict=True))
+
+
+def median_error(values: FloatArray) -> float:
+    """Return the standard error of the median of values (N,) that are about normal."""
+    return float(np.sqrt(np.pi / 2 / len(values)) * np.std(values, ddof=1))
 
 
 def bayes_set(curves: Explored) -> BayesSet | None:
@@ -126,11 +138,11 @@ def without_privacy(curves: Explored) -> FloatArray:
     """Return the prediction of Bayes cloaking's models without privacy noise (P,), in model units. It is not
     private.
     """
-    public, of = (curves.dataset, curves.grid), replace(of_data(curves.settings), seed=1)
-    return cached.value("Fitting without privacy", _without_privacy, of, given=public)
+    of, given = of_data(curves.settings), (curves.dataset, curves.grid)
+    return cached.value("Fitting without privacy", _without_privacy, of.name, of.noise, of.threshold, given=given)
 
 
-def _without_privacy(dataset: Dataset, grid: FloatArray, _view: View) -> FloatArray:
+def _without_privacy(dataset: Dataset, grid: FloatArray, _name: str, _noise: float, _threshold: float) -> FloatArray:
     return np.asarray((without(dataset, grid) - dataset.midpoint) / (dataset.output_range / 2))
 
 

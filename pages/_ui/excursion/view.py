@@ -15,7 +15,7 @@ from datasets import STUDIES
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.excursion import compute, figures
-from pages._ui.excursion.bayes import MOST_TESTED, Findings
+from pages._ui.excursion.bayes import MOST_TESTED, Findings, median_error
 from pages._ui.excursion.compute import SIMULATED, Explored, View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import about as pictured
@@ -244,9 +244,12 @@ def answer(found: Findings, epsilon: float) -> str:
     )
 
 
-def steps(explored: Explored) -> list[tuple[str, str]]:
+def steps(found: Findings) -> list[tuple[str, str]]:
     """Return the computation with the current numbers."""
-    view = explored.settings
+    explored, view = found.explored, found.explored.settings
+    error = (
+        "" if found.bayes_iou is None else f", whose median has a standard error of {median_error(found.bayes_iou):.2f}"
+    )
     return [
         (
             "Release",
@@ -273,7 +276,7 @@ def steps(explored: Explored) -> list[tuple[str, str]]:
         (
             "Distribution",
             f"{len(explored.path_iou)} paths, of which {SIMULATED} are simulated for this picture only, and "
-            f"{view.repeated} releases of Bayes cloaking",
+            f"{view.repeated} releases of Bayes cloaking{error}",
         ),
         ("Hall's release", "kernel sum plus prior noise, exact Gaussian accounting at the ε of one path"),
         ("Accounting", "Rényi curve with proven sensitivity, signed covariance term, tight conversion"),
