@@ -1,6 +1,6 @@
 """Comparison of mechanisms by their errors on held-out records, for several values of epsilon, and without privacy.
 
-``sweep`` simulates releases fold by fold, in this process or in others.
+``sweeps`` simulates releases fold by fold, in this process or in others.
 
 ``without_privacy`` predicts with the mixture of models of Bayes cloaking, given the exact outputs. Under model m,
 y = f(X) + e with covariance phi phi^T + D, D diagonal, so that (R&W section 2.7, matrix inversion lemma)
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
@@ -34,11 +34,12 @@ from ..bayes.record_posterior import RecordModel, record_models
 from ..bayes.settings import outcome_model_for
 from ..bayes.tuning import TUNING
 from ..gp.grid import IndexArray
-from ..gp.uncertainty import NoInterval
+from ..gp.uncertainty import Predictive
 from ..kernels import Kernel
 from ..linalg import sturdy_cholesky
 from ..mechanisms import BayesCloaking
 from ..mechanisms.base import Mechanism
+from ..mechanisms.gaussian import ModelBasedMechanism
 from ..table import Dataset
 from .cross_validation import Folds, held_out_matrices
 from .errors import held_out_rmse, interval_score
@@ -50,19 +51,29 @@ class HeldOutFold(NamedTuple):
     """A fold: the records on which a mechanism is trained, and the inputs and outputs of those on which it is tested.
 
     ``plans`` are the public plans that were made, by epsilon; the key is None if one plan is used for every budget.
+    ``models`` are the predictions of declared models that were made, which mechanisms with the same model share.
     """
 
     train: Dataset
     X_test: FloatArray
     truth: FloatArray
     plans: dict[float | None, Any]
+    models: dict[Hashable, Predictive]
 
     def plan_for(self, mechanism: Mechanism) -> Any:
         """Return the plan of a mechanism for this fold at its budget. It is made once and then reused."""
         epsilon = None if mechanism.one_plan else mechanism.guarantee.budget.epsilon
         if epsilon not in self.plans:
-            self.plans[epsilon] = mechanism.plan_for(self.train, self.X_test)
+            self.plans[epsilon] = self._plan_for(mechanism)
         return self.plans[epsilon]
+
+    def _plan_for(self, mechanism: Mechanism) -> Any:
+        if not isinstance(mechanism, ModelBasedMechanism):
+            return mechanism.plan_for(self.train, self.X_test)
+        declared = mechanism.kernel, mechanism.noise_variance, mechanism.inference, mechanism.tolerance
+        if declared not in self.models:
+            self.models[declared] = mechanism.model_for(self.train.X, self.X_test)
+        return mechanism.plan_of(self.models[declared], self.X_test)
 
 
 class Residuals(NamedTuple):
@@ -83,7 +94,7 @@ def left_out(dataset: Dataset, folds: Folds) -> list[HeldOutFold]:
     """Split a data set by public folds, without making plans."""
     everybody = np.arange(dataset.n)
     splits = ((dataset.subset(np.delete(everybody, test)), test) for test in folds)
-    return [HeldOutFold(train, dataset.X[test], dataset.clipped_y[test], {}) for train, test in splits]
+    return [HeldOutFold(train, dataset.X[test], dataset.clipped_y[test], {}, {}) for train, test in splits]
 
 
 def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[HeldOutFold]:
@@ -128,7 +139,7 @@ def residuals_of(
     rng = np.random.default_rng(seed)
     release = mechanism.measure(fold.plan_for(mechanism), fold.train, fold.X_test, rng, draws, mean=False)
     residuals, none = release.samples - fold.truth, np.full(len(fold.truth), np.nan)
-    if not intervals or isinstance(release.uncertainty, NoInterval):
+    if not (intervals and mechanism.has_interval):
         return Residuals(residuals, none, none)
     low, high = release.interval(LEVEL)
     score = interval_score(low, high, fold.truth, LEVEL).mean(axis=0)
@@ -148,13 +159,30 @@ class Sweep(NamedTuple):
             without intervals, and if they are not computed.
         half_score: half of the interval score of these intervals, mean over releases and test points (E,), which is the
             half-width plus 20 times the distance of outputs outside; nan without intervals.
-        seconds: time of one plan and one release in seconds, mean over folds, measured where they ran.
+        seconds: time of one plan and one release in seconds, mean over folds, measured where they ran. The prediction
+            of a declared model that several mechanisms share counts for the first of them.
     """
 
     errors: FloatArray
     half_width: FloatArray
     half_score: FloatArray
     seconds: float
+
+
+class Trial(NamedTuple):
+    """Simulated releases of one mechanism at several budgets.
+
+    Attributes:
+        mechanism: mechanism with any budget.
+        epsilons: values of epsilon, at least one.
+        draws: number of releases at each of them.
+        with_intervals: those at which widths and scores of intervals are computed, which takes longer than the errors.
+    """
+
+    mechanism: Mechanism
+    epsilons: tuple[float, ...]
+    draws: int
+    with_intervals: tuple[float, ...] = ()
 
 
 def sweep(
@@ -166,22 +194,35 @@ def sweep(
     seed: int,
     executor: Executor | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
-    intervals: bool = True,
 ) -> Sweep:
-    """Return the held-out performance at every epsilon. Folds are independent tasks.
+    """Return the held-out performance at every epsilon, with intervals; see ``sweeps``."""
+    trial = Trial(mechanism, tuple(epsilons), draws, tuple(epsilons))
+    [swept] = sweeps([trial], dataset, folds, seed, executor, progress)
+    return swept
+
+
+def sweeps(
+    trials: Sequence[Trial],
+    dataset: Dataset,
+    folds: Folds,
+    seed: int,
+    executor: Executor | None = None,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> list[Sweep]:
+    """Return the held-out performance of several mechanisms. Folds are independent tasks.
+
+    A plan is made once for each mechanism and fold. Mechanisms with the same declared model share its prediction.
 
     Args:
-        mechanism: mechanism with any budget.
-        epsilons: values of epsilon, at least one.
+        trials: at least one.
         seed: seed of the simulation. Random numbers depend on it and on the index of the fold, not on the process.
-        progress: called with the fraction done, after every budget in this process or every fold in others.
-        intervals: whether to compute the widths and scores of intervals, which takes longer than the errors.
+        progress: called with the fraction done, after every mechanism in this process or every fold in others.
 
     Raises:
-        ValueError: draws < 1, or an epsilon is out of range for the mechanism.
+        ValueError: draws < 1, or an epsilon is out of range for a mechanism.
     """
-    fold = partial(sweep_fold, mechanism, dataset, tuple(epsilons), draws, seed, intervals=intervals)
-    pieces: list[Piece] = []
+    fold = partial(_sweep_fold, tuple(trials), dataset, seed)
+    pieces: list[list[Piece]] = []
     if executor is None:
         for index, test in enumerate(folds):
             pieces.append(fold(index, test, lambda part: progress((len(pieces) + part) / len(folds))))
@@ -189,7 +230,7 @@ def sweep(
         for piece in executor.map(fold, list(range(len(folds))), list(folds)):
             pieces.append(piece)
             progress(len(pieces) / len(folds))
-    return gathered(pieces)
+    return [gathered(of_one) for of_one in zip(*pieces, strict=True)]
 
 
 def gathered(pieces: Sequence[Piece]) -> Sweep:
@@ -202,27 +243,28 @@ def gathered(pieces: Sequence[Piece]) -> Sweep:
     return Sweep(errors, half_widths, half_scores, float(np.mean([seconds for _, seconds in pieces])))
 
 
-def sweep_fold(
-    mechanism: Mechanism,
+def _sweep_fold(
+    trials: Sequence[Trial],
     dataset: Dataset,
-    epsilons: Sequence[float],
-    draws: int,
     seed: int,
     index: int,
     test: IndexArray,
     progress: Callable[[float], None] = lambda fraction: None,
-    intervals: bool = True,
-) -> Piece:
-    """Run one fold of a sweep, with test records ``test`` and index ``index``; see ``sweep`` and ``gathered``."""
-    start = time.perf_counter()
+) -> list[Piece]:
+    """Run one fold of ``sweeps``, with test records ``test`` and this index."""
     [held] = left_out(dataset, (test,))
-    residuals_of(mechanism, held, 1, [seed, index], intervals=False)
-    seconds = time.perf_counter() - start
-    rows = []
-    for epsilon in epsilons:
-        rows.append(residuals_of(with_epsilon(mechanism, epsilon), held, draws, [seed, index], intervals))
-        progress(len(rows) / len(epsilons))
-    return rows, seconds
+    pieces: list[Piece] = []
+    for mechanism, epsilons, draws, with_intervals in trials:
+        start, fold = time.perf_counter(), held._replace(plans={})  # the prediction of the declared model is shared
+        residuals_of(mechanism, fold, 1, [seed, index], intervals=False)
+        seconds = time.perf_counter() - start
+        parts = [
+            residuals_of(with_epsilon(mechanism, each), fold, draws, [seed, index], each in with_intervals)
+            for each in epsilons
+        ]
+        pieces.append((parts, seconds))
+        progress(len(pieces) / len(trials))
+    return pieces
 
 
 LARGE_EPSILON = 1000.0  # privacy noise is then too small to see

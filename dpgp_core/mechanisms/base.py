@@ -206,6 +206,11 @@ class Mechanism(ABC):
     def guarantee(self) -> Guarantee:
         """Guarantee of one release. It is known before any data are read."""
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether its releases have intervals."""
+        return True
+
     def guarantee_for(self, dataset: Dataset) -> Guarantee:
         """Return the guarantee of one release from a data set.
 

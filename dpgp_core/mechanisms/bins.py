@@ -78,6 +78,11 @@ class BinMeans(Mechanism):
             not_covered=BEYOND_ONE_RELEASE,
         )
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether its releases have intervals."""
+        return False
+
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> BinPlan:
         """Return the public plan: the bins of the box that contain inputs. X_test is not used.
 
@@ -278,6 +283,11 @@ class IntegralBinning(BinMeans):
     def kernel(self) -> EQ:
         """Prior covariance of f."""
         return EQ(variance=self.kernel_variance, lengthscale=self.lengthscale)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether its releases have intervals."""
+        return not self.fit_noise
 
     def maps(self, plan: BinPlan, dataset: Dataset, X_test: FloatArray, means: FloatArray) -> Sequence[FloatArray]:
         """Return the maps of the GP posterior, for each release with its own noise variance if that is fitted."""

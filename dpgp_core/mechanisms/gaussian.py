@@ -241,7 +241,11 @@ class ModelBasedMechanism(InferenceChoice, GaussianMechanism):
 
     def plan(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """Return the public plan for inputs X (n, D) and test inputs X_test (P, D)."""
-        return self.plan_of(predictive(self, self.kernel, X, X_test, self.noise_variance, executor), X_test, executor)
+        return self.plan_of(self.model_for(X, X_test, executor), X_test, executor)
+
+    def model_for(self, X: FloatArray, X_test: FloatArray, executor: Executor | None = None) -> Predictive:
+        """Return the prediction of the declared model, which mechanisms with equal models can share."""
+        return predictive(self, self.kernel, X, X_test, self.noise_variance, executor)
 
     @abstractmethod
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:

@@ -137,6 +137,11 @@ class HallPosterior(GaussianMechanism):
             not_covered=RECORD_NOT_COVERED,
         )
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether its releases have intervals."""
+        return False
+
     def plan(self, X: FloatArray, X_test: FloatArray) -> Plan:
         """Return the plan for inputs X (n, D) and test inputs X_test (P, D).
 

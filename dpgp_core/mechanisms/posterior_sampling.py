@@ -111,6 +111,11 @@ class PosteriorSampling(Mechanism):
         return float(self.kernel(low[None], high[None])[0, 0])
 
     @property
+    def has_interval(self) -> bool:
+        """Whether its releases have intervals."""
+        return False
+
+    @property
     def loss(self) -> PosteriorLoss:
         """Privacy loss of one path. For the exponential kernel and one input the tighter sensitivity is used."""
         special = isinstance(self.kernel, Matern12) and len(self.x_box) == 1

@@ -126,6 +126,11 @@ class SparseVariational(Mechanism):
             not_covered=NOT_COVERED,
         )
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether its releases have intervals."""
+        return self.variant == "whitened"
+
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> CurveSimulation:
         """Return the public part of the intervals of the variant "whitened", which is computed when it is used."""
         return CurveSimulation(
@@ -155,7 +160,7 @@ class SparseVariational(Mechanism):
         uncertainty: Uncertainty = NoInterval(
             reason="the intervals of the published posterior cover less than their level; use variant='whitened'"
         )
-        if self.variant == "whitened":
+        if self.has_interval:
             if plan.half_range != dataset.half_range:  # bounds that are estimated are known only after the plan
                 plan = self.plan_for(dataset, X_test)
             uncertainty = SparseInterval(fits=fits, simulation=plan, centre=samples)

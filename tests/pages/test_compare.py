@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -192,7 +193,7 @@ def test_another_delta_simulates_the_present_epsilon_only(kept, delta):
 
 
 def test_other_deltas_are_simulated_unless_kept(kept, monkeypatch):
-    monkeypatch.setattr(contenders, "curve", lambda data, contest, name: a_curve(contest.delta))
+    monkeypatch.setattr(contenders, "simulated", lambda data, wanted: [a_curve(each[0].delta) for each in wanted])
     found = compute.curve(ELSEWHERE, "cloaking")
     assert not found.interpolated
     assert (found.errors == ELSEWHERE.delta).all()
@@ -276,30 +277,67 @@ def test_whose_inputs_are_protected_too_is_marked(seen):
 
 def test_finished_methods_are_shown_early():
     curves = {"refined": a_curve(8.0), "cloaking": a_curve(9.0)}
-    said = words.so_far(comparison(curves, 1.0), "bayes", 0, 9)
+    said = words.so_far(comparison(curves, 1.0), ["bayes"], 0, 9)
     assert "2 of 9 methods are done" in said
     assert "**Refined cloaking** has the smallest error at ε = 1, 8 cm" in said
     assert said.endswith("**Bayes cloaking (ours)** is being computed.")
-    growing = words.so_far(comparison(curves | {"bayes": a_curve(1.0)}, 1.0), "bayes", 2, 9)
+    growing = words.so_far(comparison(curves | {"bayes": a_curve(1.0)}, 1.0), ["bayes"], 2, 9)
     assert "**Refined cloaking** has the smallest" in growing  # what is not done does not win
     assert growing.endswith("so far on 2 of 5 parts of the people: it will still move.")
-    alone = words.so_far(comparison({"bayes": a_curve(1.0)}, 1.0), "bayes", 2, 9)
+    alone = words.so_far(comparison({"bayes": a_curve(1.0)}, 1.0), ["bayes"], 2, 9)
     assert alone.startswith("**Bayes cloaking (ours)** is")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["bayes", "sparse"])
-def test_slow_curves_grow_fold_by_fold(name):
-    data = load_dataset("toy_1d")
-    grown = list(compute.growing(TOY_CONTEST, name))
+def test_slow_curves_grow_fold_by_fold():
+    data, concern = load_dataset("toy_1d"), concerning(TOY_CONTEST, "bayes")
+    grown = list(compute.growing(TOY_CONTEST, "bayes"))
     assert [folds for _, folds in grown] == [1, 2, 3, 4, 5]
-    whole = contenders.curve(data, concerning(TOY_CONTEST, name), name)
-    np.testing.assert_array_equal(grown[-1][0].errors, whole.errors)
-    if name == "bayes":  # the intervals of all epsilons are known, because pages share its errors
-        point = contenders.point(data, concerning(TOY_CONTEST, name), name, contenders.CURVE_EPSILONS[5])
-        assert grown[-1][0].half_width[5] == point.half_width[0]
-    assert [folds for _, folds in compute.growing(TOY_CONTEST, name)] == [5]
+    np.testing.assert_array_equal(grown[-1][0].errors, contenders.curve(data, concern, "bayes").errors)
+    # the intervals of all epsilons are known, because pages share its errors
+    point = contenders.point(data, concern, "bayes", contenders.CURVE_EPSILONS[5])
+    assert grown[-1][0].half_width[5] == point.half_width[0]
+    assert [folds for _, folds in compute.growing(TOY_CONTEST, "bayes")] == [5]
     assert [folds for _, folds in compute.growing(TOY_CONTEST, "cloaking")] == [5]
+
+
+QUICK = [name for name in contenders.BY_WAIT if name not in SLOW]
+
+
+def test_one_task_computes_what_a_page_lacks(cold, monkeypatch):
+    """Curves and points of all contenders: each turn among the tasks of others takes seconds if many wait."""
+    tasks: list[Sequence[contenders.Wanted]] = []
+    simulated = contenders.simulated
+
+    def counted(data, wanted):
+        tasks.append(wanted)
+        return simulated(data, wanted)
+
+    monkeypatch.setattr(contenders, "simulated", counted)
+    found = compute.together(TOY_CONTEST, QUICK, 2.0, "Comparing")
+    assert len(tasks) == 1
+    assert [(each[1], *each[2:]) for each in tasks[0] if len(each) > 2] == [
+        (name, 2.0) for name in QUICK if not name.endswith("_bins")
+    ]
+    moved = compute.together(TOY_CONTEST, QUICK, 5.0, "Comparing")
+    assert [len(each) for each in tasks[1]] == [3] * (len(QUICK) - 2)  # bins have no intervals, and no new errors
+    assert len(tasks) == 2
+    data = load_dataset("toy_1d")
+    for name in ("cloaking", "laplace_bins"):
+        concern = concerning(TOY_CONTEST, name)
+        for curve, epsilon in ((found[name], 2.0), (moved[name], 5.0)):
+            alone = contenders.curve(data, concern, name)
+            alone = alone.replaced_at(epsilon, contenders.point(data, concern, name, epsilon))
+            for values in ("errors", "half_width", "half_score"):
+                np.testing.assert_array_equal(getattr(curve, values), getattr(alone, values))
+
+
+def test_a_known_curve_is_drawn_at_once(kept):
+    """Interpolated errors are there before the present epsilon is simulated."""
+    kept[0].extend(compute.ENDS)
+    contest = replace(TOY_CONTEST, delta=1e-4)
+    assert set(compute.at_once(contest, ["bayes", "cloaking"], 2.0)) == {"bayes"}
+    assert not kept[1]
 
 
 @pytest.mark.full_for("sparse")

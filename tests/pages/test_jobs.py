@@ -27,6 +27,7 @@ from tests.pages.work import (
     beat,
     beside,
     die,
+    each_scaled,
     fill,
     line,
     number_of_process,
@@ -36,6 +37,7 @@ from tests.pages.work import (
     tell,
     tell_of_interrupts,
     until_told,
+    unused,
     use_and_free,
 )
 from tests.waiting import PATIENCE, wait_until
@@ -80,6 +82,19 @@ def test_given_results_are_not_in_the_key():
     assert jobs.get(scaled, 3.0, given=(ones,)).computed
     assert contenders.table.__qualname__ == words.table.__qualname__
     assert key_of(contenders.table, (1,)) != key_of(words.table, (1,))
+
+
+def test_one_task_computes_what_is_missing_of_several():
+    jobs, ones = Jobs(room=10**6), np.ones(1000)
+    first = jobs.get(scaled, 2.0, given=(ones,)).value
+    alone, requests = jobs.size, [(scaled, (factor,)) for factor in (3.0, 2.0, 4.0)]
+    three, two, four = jobs.get_together(each_scaled, requests, given=(ones,))
+    assert two is first
+    assert [three[0], four[0]] == [3, 4]
+    assert jobs.find(scaled, 3.0) is three
+    assert jobs.find(each_scaled, ((3.0,), (4.0,))) is None
+    assert jobs.size < 3.1 * alone  # each is kept once
+    assert all(one is two for one, two in zip(jobs.get_together(unused, requests), (three, two, four), strict=True))
 
 
 def test_figures_need_results_with_settings(cold):

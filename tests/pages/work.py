@@ -63,6 +63,14 @@ def scaled(array: np.ndarray, factor: float) -> np.ndarray:
     return array * factor
 
 
+def each_scaled(array: np.ndarray, settings: tuple[tuple[float], ...]) -> list[np.ndarray]:
+    return [scaled(array, *each) for each in settings]
+
+
+def unused(settings: object) -> None:
+    raise AssertionError(f"{settings} are there")
+
+
 def line(width: float, values: np.ndarray) -> go.Figure:
     return go.Figure().add_scatter(y=values, line={"width": width})
 

@@ -38,8 +38,6 @@ from pages._ui.model import Budget, Model, usual
 from pages._ui.work import cached, engine, waiting
 from pages._ui.work.cached import Prefetch
 
-_MANY = max(entry.simulated for entry in CONTENDERS.values())  # simulated releases of quick methods
-
 
 def dataset(contest: Contest) -> Dataset:
     """The data set of the contest."""
@@ -63,38 +61,74 @@ def growing(
             (``_interpolated``). None if all errors have to be simulated, and no intervals.
         progress: precedes the contender's title on the progress bar while the page waits.
     """
-    for curve, folds in _growing(contest, name, epsilon, progress):
-        if folds == FOLDS and epsilon is not None and _lacks_interval(curve, epsilon):
-            curve = with_simulated(curve, contest, name, epsilon, progress)
-        yield curve, folds
+    if not is_slow(name):
+        yield together(contest, [name], epsilon, f"{progress}{CONTENDERS[name].title}")[name], FOLDS
+        return
+    concern = concerning(contest, name)
+    known, absent = _known(concern, name, epsilon)
+    if known is None:
+        absent, pieces, doing = [], [], f"{progress}{CONTENDERS[name].title}"
+        with waiting.whole([1.0] * FOLDS) as part_is_done:
+            for index in range(FOLDS):
+                pieces.append(_piece(concern, name, index, doing))
+                part_is_done()
+                if len(pieces) < FOLDS:
+                    yield contenders.joined(pieces, concern, name), len(pieces)
+        known = cached.value(doing, contenders.joined, concern, name, given=(pieces,), here=True)
+    for each in absent:
+        known = with_simulated(known, contest, name, each, progress)
+    yield known, FOLDS
+
+
+def together(contest: Contest, names: Sequence[str], epsilon: float | None, doing: str) -> dict[str, Curve]:
+    """Return the curves of contenders that are not slow; one task computes all that is missing. See ``growing``."""
+    known = {name: _known(concerning(contest, name), name, epsilon) for name in names}
+    requests = [each for name, found in known.items() for each in _requests(concerning(contest, name), name, *found)]
+    made = {each.key: value for each, value in zip(requests, _simulated(contest, requests, doing), strict=True)}
+    curves = {}
+    for name, (curve, absent) in known.items():
+        whole = Prefetch(contenders.curve, (concerning(contest, name), name), ())
+        curves[name] = made[whole.key] if curve is None else curve
+        for each in absent:
+            curves[name] = with_simulated(curves[name], contest, name, each)
+    return curves
+
+
+def _simulated(contest: Contest, requests: Sequence[Prefetch], doing: str) -> list[Curve]:
+    return cached.together(doing, contenders.simulated, requests, (dataset(contest),))
+
+
+def at_once(contest: Contest, names: Sequence[str], epsilon: float) -> dict[str, Curve]:
+    """Return the curves that can be drawn before anything is simulated; some of their errors may be interpolated."""
+    known = ((name, _known(concerning(contest, name), name, epsilon)[0]) for name in names)
+    return {name: curve for name, curve in known if curve is not None and np.isfinite(curve.errors).all()}
+
+
+def _known(concern: Contest, name: str, epsilon: float | None) -> tuple[Curve | None, list[float]]:
+    """Return what is known of a curve, and the values of epsilon that remain to be simulated, besides the curve if it
+    is None.
+    """
+    whole = _whole(concern, name)
+    if epsilon is None:
+        return whole, []
+    if whole is None and (drawn := _interpolated(concern, name)) is not None:
+        return drawn, _to_simulate(drawn, epsilon)
+    lacks = contender(concern, name, epsilon).has_interval and (whole is None or _lacks_interval(whole, epsilon))
+    return whole, [epsilon] if lacks else []
 
 
 def _lacks_interval(curve: Curve, epsilon: float) -> bool:
     return bool(np.isnan(curve.half_width[CURVE_EPSILONS.index(epsilon)]))
 
 
-def _growing(contest: Contest, name: str, epsilon: float | None, progress: str) -> Iterator[tuple[Curve, int]]:
-    concern, folds = concerning(contest, name), FOLDS
-    if (whole := _whole(concern, name)) is not None:
-        yield whole, folds
-        return
-    if epsilon is not None and (drawn := _interpolated(concern, name)) is not None:
-        for each in _to_simulate(drawn, epsilon):
-            drawn = with_simulated(drawn, contest, name, each, progress)
-        yield drawn, folds
-        return
-    data, progress = dataset(contest), f"{progress}{CONTENDERS[name].title}"
-    if not is_slow(name):
-        yield cached.value(progress, contenders.curve, concern, name, given=(data,)), folds
-        return
-    pieces: list[Piece] = []
-    with waiting.whole([1.0] * folds) as part_is_done:
-        for index in range(folds):
-            pieces.append(_piece(concern, name, index, progress))
-            part_is_done()
-            if len(pieces) < folds:
-                yield contenders.joined(pieces, concern, name), len(pieces)
-    yield cached.value(progress, contenders.joined, concern, name, given=(pieces,), here=True), folds
+def _requests(concern: Contest, name: str, known: Curve | None, absent: Sequence[float]) -> Iterator[Prefetch]:
+    """Yield the requests for what ``_known`` lacks, unless it belongs to the errors that all pages share."""
+    given = (dataset(concern),)
+    if known is None:
+        yield Prefetch(contenders.curve, (concern, name), given)
+    for each in absent:
+        if contenders.budget_of(concern, name, each) is None:
+            yield Prefetch(contenders.point, (concern, name, each), given)
 
 
 # Kept next to the curve at the usual delta, these points make its range of noise multipliers that of all deltas
@@ -156,27 +190,21 @@ def with_simulated(curve: Curve, contest: Contest, name: str, epsilon: float, pr
 def is_ready(contest: Contest, name: str, epsilon: float | None = None) -> bool:
     """Return whether the curve of a contender is available without waiting; see ``growing``."""
     concern = concerning(contest, name)
-    if (whole := _whole(concern, name)) is not None:
-        return epsilon is None or not _lacks_interval(whole, epsilon) or _point(concern, name, epsilon) is not None
-    drawn = None if epsilon is None else _interpolated(concern, name)
-    if epsilon is None or drawn is None:
-        return False
-    return all(_point(concern, name, each) is not None for each in _to_simulate(drawn, epsilon))
+    known, absent = _known(concern, name, epsilon)
+    return known is not None and all(_point(concern, name, each) is not None for each in absent)
 
 
 def is_slow(name: str) -> bool:
-    """Return whether a contender's curve is computed fold by fold, because each release is a fit and there is no
+    """Return whether a contender's curve is computed fold by fold: that of Bayes cloaking, unless there is a
     cluster.
     """
-    return CONTENDERS[name].simulated < _MANY and not engine.elsewhere()
+    return CONTENDERS[name].kind.automatic and not engine.elsewhere()
 
 
 def _piece(concern: Contest, name: str, index: int, doing: str) -> Piece:
-    """Return one fold of a slow curve; for Bayes cloaking, from the errors that all pages share."""
-    budgets, given = _budgets(concern, name), (dataset(concern),)
-    if not budgets:
-        return cached.value(doing, contenders.piece, concern, name, index, given=given)
-    requests = [Prefetch(left_out.fold_residuals, (each, index), given) for each in budgets]
+    """Return one fold of the curve of Bayes cloaking, from the errors that all pages share."""
+    given = (dataset(concern),)
+    requests = [Prefetch(left_out.fold_residuals, (each, index), given) for each in _budgets(concern, name)]
     return contenders.piece_of(cached.values(doing, requests))
 
 
@@ -321,29 +349,19 @@ def neighbours(contest: Contest) -> list[Contest]:
 
 def _missing(concern: Contest, name: str, epsilon: float | None) -> Iterator[Prefetch]:
     """Yield what ``growing`` has to compute."""
-    given = (dataset(concern),)
-    if (whole := _whole(concern, name)) is not None:
-        if epsilon is not None and _lacks_interval(whole, epsilon) and _point(concern, name, epsilon) is None:
-            yield Prefetch(contenders.point, (concern, name, epsilon), given)
-        return
-    if epsilon is not None and (drawn := _interpolated(concern, name)) is not None:
-        for each in _to_simulate(drawn, epsilon):
-            budget = contenders.budget_of(concern, name, each)
+    known, absent = _known(concern, name, epsilon)
+    if known is not None or not is_slow(name):
+        for request in _requests(concern, name, known, absent):
+            if cached.find(request.function, *request.settings) is None:
+                yield request
+        for budget in (contenders.budget_of(concern, name, each) for each in absent):
             if budget is not None:
                 yield from left_out.missing_folds(left_out.fold_residuals, budget)
-            elif _point(concern, name, each) is None:
-                yield Prefetch(contenders.point, (concern, name, each), given)
         return
-    if not is_slow(name):
-        yield Prefetch(contenders.curve, (concern, name), given)
-        return
-    budgets = _budgets(concern, name)
     for index in reversed(range(FOLDS)):  # a page that waits begins with the first, so that they meet half way
-        if not budgets:
-            yield Prefetch(contenders.piece, (concern, name, index), given)
-        for budget in reversed(budgets):
+        for budget in reversed(_budgets(concern, name)):
             if cached.find(left_out.fold_residuals, budget, index) is None:
-                yield Prefetch(left_out.fold_residuals, (budget, index), given)
+                yield Prefetch(left_out.fold_residuals, (budget, index), (dataset(concern),))
 
 
 SEED = 1  # number of the simulated release

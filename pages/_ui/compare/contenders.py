@@ -18,9 +18,9 @@ from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import (
     Piece,
+    Trial,
     gathered,
-    sweep,
-    sweep_fold,
+    sweeps,
 )
 from dpgp_core.evaluation.limits import Limits, SimulatedError, limits, simulated_error
 from dpgp_core.evaluation.peers import best_by_oracle, settings
@@ -121,30 +121,52 @@ class Curve:
         )
 
 
-def curve(
-    dataset: Dataset, contest: Contest, name: str, *, progress: Callable[[float], None] = lambda fraction: None
-) -> Curve:
-    """Simulate the errors of a contender at every epsilon, on the cluster if one is configured (``engine``).
+Progress = Callable[[float], None]
+Wanted = tuple[Contest, str] | tuple[Contest, str, float]
+"""Settings of ``curve`` or of ``point``."""
+
+
+def curve(dataset: Dataset, contest: Contest, name: str) -> Curve:
+    """Simulate the errors of a contender at every epsilon; see ``simulated``.
 
     There are no intervals, because pages show those of one epsilon only (``point``).
     """
-    mechanism, draws, folds = contender(contest, name, _ANY_EPSILON), CONTENDERS[name].simulated, folds_of(dataset)
-    with engine() as executor:
-        swept = sweep(mechanism, dataset, folds, CURVE_EPSILONS, draws, SEED, executor, progress, intervals=False)
-    return Curve(*swept)
+    [found] = simulated(dataset, ((contest, name),))
+    return found
 
 
-def point(
-    dataset: Dataset,
-    contest: Contest,
-    name: str,
-    epsilon: float,
-    *,
-    progress: Callable[[float], None] = lambda fraction: None,
-) -> Curve:
+def point(dataset: Dataset, contest: Contest, name: str, epsilon: float) -> Curve:
     """Simulate a contender at one epsilon, with the errors that ``curve`` has there, and intervals."""
-    mechanism, draws = contender(contest, name, epsilon), CONTENDERS[name].simulated
-    return Curve(*sweep(mechanism, dataset, folds_of(dataset), (epsilon,), draws, SEED, None, progress))
+    [found] = simulated(dataset, ((contest, name, epsilon),))
+    return found
+
+
+def simulated(dataset: Dataset, wanted: Sequence[Wanted], *, progress: Progress = lambda fraction: None) -> list[Curve]:
+    """Return several curves and points, on the cluster if one is configured (``engine``).
+
+    What they have in common is computed once: a contender's plans serve all its budgets, and contenders with the same
+    model share its prediction.
+    """
+    epsilons: dict[tuple[Contest, str], tuple[float, ...]] = {}
+    points: dict[tuple[Contest, str], tuple[float, ...]] = {}
+    for contest, name, *at in wanted:
+        of_one = contest, name
+        points[of_one] = (*points.get(of_one, ()), *at)
+        epsilons[of_one] = tuple(dict.fromkeys((*epsilons.get(of_one, ()), *(at or CURVE_EPSILONS))))
+    trials = [
+        Trial(contender(*of_one, _ANY_EPSILON), each, CONTENDERS[of_one[1]].simulated, points[of_one])
+        for of_one, each in epsilons.items()
+    ]
+    with engine() as executor:
+        swept = dict(zip(epsilons, sweeps(trials, dataset, folds_of(dataset), SEED, executor, progress), strict=True))
+
+    def found(contest: Contest, name: str, *at: float) -> Curve:
+        whole, of_one = swept[contest, name], (contest, name)
+        rows = [epsilons[of_one].index(each) for each in at or CURVE_EPSILONS]
+        widths = [each[rows] if at else np.full(len(rows), np.nan) for each in (whole.half_width, whole.half_score)]
+        return Curve(whole.errors[rows], widths[0], widths[1], whole.seconds)
+
+    return [found(*each) for each in wanted]
 
 
 def multipliers(contest: Contest, name: str, epsilons: tuple[float, ...]) -> list[float]:
@@ -193,22 +215,6 @@ def interpolated(known: Sequence[Curve], multipliers: Sequence[float], wanted: S
         known[0].seconds,
         tuple(epsilon for epsilon, is_inside in zip(CURVE_EPSILONS, inside, strict=True) if is_inside),
     )
-
-
-def piece(
-    dataset: Dataset,
-    contest: Contest,
-    name: str,
-    index: int,
-    *,
-    progress: Callable[[float], None] = lambda fraction: None,
-) -> Piece:
-    """Simulate a contender on one fold in this process, so that a partial curve can be drawn while others are
-    computed.
-    """
-    mechanism, draws = contender(contest, name, _ANY_EPSILON), CONTENDERS[name].simulated
-    test = folds_of(dataset)[index]
-    return sweep_fold(mechanism, dataset, CURVE_EPSILONS, draws, SEED, index, test, progress, intervals=False)
 
 
 def budget_of(contest: Contest, name: str, epsilon: float) -> Budget | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -337,25 +337,37 @@ def metrics(pinned: Compared, current: Compared) -> list[Metric]:
 
 
 def growing(contest: Contest, epsilon: float, target: float) -> Compared:
-    """Draw headline and picture while curves are being computed; return all of them in the order of the table."""
+    """Draw headline and picture while curves are being computed; return all of them in the order of the table.
+
+    Curves that are known, or interpolated, are drawn at once.
+    """
     names = BY_WAIT
     compute.foresee(contest, names, epsilon)
     so_far = compute.compared(contest, epsilon, target, {})
     done = so_far.curves  # filled as curves become available
-    shares = [FOLDS if compute.is_slow(name) else 1 for name in names]
-    with layout.growing() as draw, waiting.whole(shares) as part_is_done:
+    slow = [name for name in names if compute.is_slow(name)]
+    quick = [name for name in names if name not in slow]
+    with layout.growing() as draw, waiting.whole([len(quick), *[FOLDS] * len(slow)]) as part_is_done:
 
-        def show(name: str, folds: int) -> None:
-            st.markdown(words.so_far(so_far, name, folds, len(names)))
-            pictures.chart(errors(so_far), f"so_far_{name}_{folds}", words.SO_FAR)
+        def show(coming: Sequence[str], folds: int) -> None:
+            st.markdown(words.so_far(so_far, coming, folds, len(names)))
+            pictures.chart(errors(so_far), f"so_far_{'_'.join(coming)}_{folds}", words.SO_FAR)
 
-        for number, name in enumerate(names, 1):
-            if done and not compute.is_ready(contest, name, epsilon):
-                draw(partial(show, name, 0))
+        def show_without(some: Sequence[str]) -> None:
+            coming = [name for name in some if not compute.is_ready(contest, name, epsilon)]
+            if coming and done:
+                draw(partial(show, coming, 0))
+
+        done |= compute.at_once(contest, names, epsilon)
+        show_without(names)
+        done |= compute.together(contest, quick, epsilon, f"Comparing {len(names)} methods")
+        part_is_done()
+        for number, name in enumerate(slow, len(quick) + 1):
+            show_without([name])
             progress = f"Comparing, {number} of {len(names)}: "
             for curve, folds in compute.growing(contest, name, epsilon, progress):
                 done[name] = curve
                 if folds < FOLDS:
-                    draw(partial(show, name, folds))
+                    draw(partial(show, [name], folds))
             part_is_done()
     return compute.compared(contest, epsilon, target, {name: done[name] for name in CONTENDERS if name in done})

@@ -94,20 +94,22 @@ def headline(compared: Compared) -> str:
     )
 
 
-def so_far(compared: Compared, name: str, folds: int, of: int) -> str:
-    """Return the headline while the curve of contender ``name``, one of ``of``, is being computed.
+def so_far(compared: Compared, coming: Sequence[str], folds: int, of: int) -> str:
+    """Return the headline while the curves of some contenders, out of ``of``, are being computed.
 
-    ``folds`` of its folds are done; if 0, it is not among the curves yet.
+    ``folds`` of their folds are done.
     """
-    done = [each for each in ranking(compared) if each.name != name]
-    coming = f"**{CONTENDERS[name].title}** is being computed"
+    done = [each for each in ranking(compared) if each.name not in coming]
+    computed = f"**{len(coming)} methods** are being computed"
+    if len(coming) == 1:
+        computed = f"**{CONTENDERS[coming[0]].title}** is being computed"
     if folds:
-        coming += f", so far on {folds} of {FOLDS} parts of the people: it will still move"
+        computed += f", so far on {folds} of {FOLDS} parts of the people: it will still move"
     if not done:
-        return f"{coming}."
+        return f"{computed}."
     return (
         f"{len(done)} of {of} methods are done. Of those **{done[0].title}** has the smallest error at ε = "
-        f"{compared.epsilon:g}, {compared.scale.with_unit(done[0].error)}. {coming}."
+        f"{compared.epsilon:g}, {compared.scale.with_unit(done[0].error)}. {computed}."
     )
 
 

@@ -307,11 +307,12 @@ def intervals_hold(setting: SparseSetting, data: Dataset) -> FloatArray:
     private.
     """
     inside = []
-    for index, (train, X_test, truth, _) in enumerate(parts(data)):
+    mechanism = setting.mechanism()
+    for index, fold in enumerate(parts(data)):
         rng = np.random.default_rng([setting.seed, index, 8])
-        release = setting.mechanism().release(train, X_test, rng, REPEATS)
+        release = mechanism.measure(fold.plan_for(mechanism), fold.train, fold.X_test, rng, REPEATS, mean=False)
         assert isinstance(release.uncertainty, SparseInterval)
-        reached = release.uncertainty.level_of(truth)
+        reached = release.uncertainty.level_of(fold.truth)
         inside.append(np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1)))
     return np.asarray(np.mean(inside, axis=0))
 
@@ -321,9 +322,10 @@ def with_nothing_hidden(setting: SparseSetting, data: Dataset) -> float:
     private.
     """
     Z, residuals = setting.mechanism().inducing_inputs(data), []
-    for train, X_test, truth, _ in parts(data):
-        mean, _ = posterior(setting.kernel, train.X, train.standardised(), X_test, Z, setting.noise)
-        residuals.append(train.in_data_units(mean)[None] - truth)
+    for fold in parts(data):
+        X, y = fold.train.X, fold.train.standardised()
+        mean, _ = posterior(setting.kernel, X, y, fold.X_test, Z, setting.noise)
+        residuals.append(fold.train.in_data_units(mean)[None] - fold.truth)
     return error_of(residuals)
 
 

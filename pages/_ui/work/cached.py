@@ -240,6 +240,14 @@ def values(label: str, requests: Sequence[Prefetch]) -> list[Any]:
     return found
 
 
+def together(
+    label: str, function: Callable[..., Sequence[Any]], requests: Sequence[Prefetch], given: tuple[Any, ...]
+) -> list[Any]:
+    """Return the results of all requests; one task computes those that are missing (``Jobs.get_together``)."""
+    with _with_bar(label, postpones=True) as bar:
+        return jobs.get_together(function, [each[:2] for each in requests], given, bar)
+
+
 def all_of(get: Get, label: str, requests: Sequence[Prefetch]) -> list[Any] | None:
     """Return the results of all requests, with one progress bar; None if ``get`` returns None.
 

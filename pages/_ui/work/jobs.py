@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import CancelledError, Future
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
@@ -178,6 +178,8 @@ def _end(exitcode: int | None) -> str:
 
 
 T = TypeVar("T")
+Request = tuple[Callable[..., Any], tuple[Hashable, ...]]
+"""A function and its settings, by which a result is kept."""
 
 
 @dataclass(eq=False)
@@ -277,6 +279,35 @@ class Jobs:
         value = keep(self._compute(None if here else workers, work, waiting))
         return Answer(value, True, time.perf_counter() - start)
 
+    def get_together(
+        self,
+        function: Callable[..., Sequence[Any]],
+        requests: Sequence[Request],
+        given: tuple[Any, ...] = (),
+        waiting: Waiting | None = None,
+    ) -> list[Any]:
+        """Return several results, each kept by its own function and settings.
+
+        Args:
+            function: returns the results for the settings of several requests, in their order. It is called once,
+                with ``given`` and the settings of those that are missing.
+            requests: the results.
+            given, waiting: see ``get``.
+        """
+        always = is_warm_up(self.owner())
+        ready = [self._ready(*each, always) for each in requests]
+        missing = [request for request, found in zip(requests, ready, strict=True) if found is None]
+        made: dict[Hashable, Any] = {}
+        if missing:
+            settings = tuple(own for _, own in missing)
+            answer = self.get(function, settings, given=given, waiting=waiting)
+            for request, value in zip(missing, answer.value, strict=True):
+                made[request] = self._keep(key_of(*request), packed(_itself, (value,)), always)
+            with self._lock:
+                if (key := key_of(function, (settings,))) in self._kept:
+                    self._forget(key)  # its parts are kept instead
+        return [made[request] if found is None else found[0] for request, found in zip(requests, ready, strict=True)]
+
     def find(self, function: Callable[..., T], *settings: Hashable) -> T | None:
         """Return the result for these settings if it is kept or shipped; otherwise None."""
         ready = self._ready(function, settings, always=False)
@@ -352,6 +383,10 @@ class Jobs:
             if not self._uses[frame]:
                 self._size -= len(frame)
                 del self._uses[frame], self._frames[frame]
+
+
+def _itself(value: T) -> T:
+    return value
 
 
 def key_of(function: Callable[..., Any], settings: tuple[Hashable, ...]) -> Hashable:

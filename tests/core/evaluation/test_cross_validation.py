@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp_core.evaluation.comparison import held_out_errors, hold_out, sweep, with_epsilon
+from dpgp_core.evaluation.comparison import Trial, held_out_errors, hold_out, sweep, sweeps, with_epsilon
 from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds, plan_folds
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern12, Matern52
 from dpgp_core.mechanisms import Cloaking
+from dpgp_core.mechanisms.gaussian import ModelBasedMechanism
 from tests.core.evaluation.simulated import expected_rmse, monte_carlo_folds
 from tests.core.evaluation.toys import CLOAKING, EVERY_KIND, FOLDS, TOY
 
@@ -95,6 +96,29 @@ def test_a_sweep_is_equal_in_every_process(here, kind):
         there = sweep(mechanism, TOY, FOLDS, EPSILONS, 7, 11, executor)
     np.testing.assert_allclose(found.errors, there.errors, rtol=1e-10, atol=0)
     np.testing.assert_allclose(found.half_width, there.half_width, rtol=1e-10, atol=0)
+
+
+def test_plans_are_made_once_and_share_the_declared_model(monkeypatch):
+    made = {"model": 0, "plan": 0}
+
+    def counted(kind, name, what):
+        original = getattr(kind, name)
+
+        def method(self, *args):
+            made[what] += 1
+            return original(self, *args)
+
+        monkeypatch.setattr(kind, name, method)
+
+    counted(ModelBasedMechanism, "model_for", "model")
+    counted(Cloaking, "plan_of", "plan")
+    tried = [CLOAKING, replace(CLOAKING, objective="logdet"), replace(CLOAKING, noise_variance=0.5)]
+    found = sweeps([Trial(each, EPSILONS, 7, EPSILONS[:1]) for each in tried], TOY, FOLDS, 11)
+    assert made == {"model": 2 * len(FOLDS), "plan": len(tried) * len(FOLDS)}
+    for mechanism, together in zip(tried, found, strict=True):
+        alone = sweep(mechanism, TOY, FOLDS, EPSILONS, 7, 11)
+        np.testing.assert_array_equal(together.errors, alone.errors)
+        np.testing.assert_array_equal(together.half_width, [alone.half_width[0], np.nan])
 
 
 def test_expected_squared_error_is_bias_plus_noise():

@@ -107,5 +107,6 @@ def test_mechanisms_without_intervals_say_why(name, make_dataset):
     mechanism = CATALOGUE[name].build(replace(PARAMETERS, n=12))
     found = mechanism.release(make_dataset(), X_TEST, np.random.default_rng(1))
     assert isinstance(found.uncertainty, NoInterval)
+    assert not mechanism.has_interval
     with pytest.raises(ValueError, match=r"there is no interval: .*(model|private inputs)"):
         found.interval(0.95)
