@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
+from dpgp_core.gp import uncertainty
 from dpgp_core.gp.pivoted import factorise
 from dpgp_core.gp.regression import InferenceChoice, cloaking_matrix, output_covariance, posterior
 from dpgp_core.gp.uncertainty import mixture_half_width, mixture_level, predictive
@@ -86,3 +87,19 @@ def test_mixture_half_widths_cover_their_level():
     held = (ndtr((half - shifts) / sd) - ndtr((-half - shifts) / sd)).mean(axis=0)
     np.testing.assert_allclose(held, 0.95, atol=1e-3)
     np.testing.assert_allclose(mixture_level(shifts, variances, half), held, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("far", "most"), [(0.0, 4.5), (30.0, 22.0)]
+)  # bisection alone takes 14; a gap is the worst case
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_mixture_half_widths_take_few_evaluations(level, far, most, monkeypatch):
+    evaluated, within = [], uncertainty._within
+    monkeypatch.setattr(uncertainty, "_within", lambda *args: evaluated.append(args[2].size) or within(*args))
+    rng = np.random.default_rng(4)
+    shifts = rng.normal(size=(90, 50)) * rng.uniform(0.1, 3, 50) + far * (rng.uniform(size=(90, 50)) < 0.02)
+    variances = rng.uniform(0.01, 2, size=(90, 50))
+    half = mixture_half_width(shifts, variances, level)
+    assert sum(evaluated) / half.size < most
+    assert (mixture_level(shifts, variances, half) >= level).all()
+    assert (mixture_level(shifts, variances, half / 1.0006) < level).all()
