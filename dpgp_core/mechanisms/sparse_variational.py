@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ..kernels import Stationary
 from ..sparse.posterior import (
     Covariance,
     CurveSimulation,
+    PriorSimulation,
     SparseFit,
     SparseInterval,
     errors_in_variables,
@@ -132,15 +133,25 @@ class SparseVariational(Mechanism):
         return self.variant == "whitened"
 
     def plan_for(self, dataset: Dataset, X_test: FloatArray) -> CurveSimulation:
-        """Return the public part of the intervals of the variant "whitened", which is computed when it is used."""
-        return CurveSimulation(
-            kernel=self.kernel,
-            Z=self.inducing_inputs(dataset),
-            noise_variance=self.noise_variance,
-            x_box=dataset.x_box,
-            X_test=X_test,
-            half_range=dataset.half_range,
-        )
+        """Return the public part of the intervals of the variant "whitened", which is computed when it is used.
+
+        All plans of one mechanism for the same box and bounds share what does not depend on the test inputs.
+        """
+        key = dataset.x_box, dataset.half_range
+        if key not in self._simulations:
+            self._simulations[key] = PriorSimulation(
+                kernel=self.kernel,
+                Z=self.inducing_inputs(dataset),
+                noise_variance=self.noise_variance,
+                x_box=dataset.x_box,
+                half_range=dataset.half_range,
+            )
+        return CurveSimulation(prior=self._simulations[key], X_test=X_test)
+
+    @cached_property
+    def _simulations(self) -> dict[Any, PriorSimulation]:
+        """Simulations of the plans that were made, by box and bounds."""
+        return {}
 
     def drawn(
         self, plan: CurveSimulation, dataset: Dataset, X_test: FloatArray, draws: Draws
@@ -155,13 +166,14 @@ class SparseVariational(Mechanism):
         """
         sums, scales = self.integer_sums(dataset), self.noise(dataset)
         released = [noisy(sums, scales, draws.rng) for _ in range(draws.times)]
-        fits = [self.fit_statistics(each, dataset) for each in released]
-        samples = np.stack([fit.predict(X_test)[0] for fit in fits])
+        fits = self.fits_of(released, dataset)
+        psi, outcome = fits[0].posterior.features(X_test), dataset.outcome
+        samples = np.stack([psi @ fit.posterior.weights for fit in fits]) * outcome.scale + outcome.midpoint
         uncertainty: Uncertainty = NoInterval(
             reason="the intervals of the published posterior cover less than their level; use variant='whitened'"
         )
         if self.has_interval:
-            if plan.half_range != dataset.half_range:  # bounds that are estimated are known only after the plan
+            if plan.prior.half_range != dataset.half_range:  # bounds that are estimated are known only after the plan
                 plan = self.plan_for(dataset, X_test)
             uncertainty = SparseInterval(fits=fits, simulation=plan, centre=samples)
         release = Release(
@@ -190,15 +202,24 @@ class SparseVariational(Mechanism):
 
     def fit_statistics(self, released: NoisyStatistics, dataset: Dataset) -> SparseFit:
         """Return the fit for released statistics. It uses only the public part of ``dataset``."""
-        Z = self.inducing_inputs(dataset)
+        [fit] = self.fits_of([released], dataset)
+        return fit
+
+    def fits_of(self, released: Sequence[NoisyStatistics], dataset: Dataset) -> list[SparseFit]:
+        """Return the fits for the statistics of several releases; see ``fit_statistics``."""
+        Z, guarantee = self.inducing_inputs(dataset), self.guarantee_for(dataset)
         root = inducing_root(self.kernel, Z)
-        posterior = (
-            errors_in_variables(released, self.kernel, Z, root, self.noise_variance)
+        model = self.kernel, Z, root, self.noise_variance
+        posteriors = [
+            errors_in_variables(each, *model)
             if self.variant == "whitened"
-            else paper_posterior(released, self.kernel, Z, root, self.noise_variance, self.covariance)
-        )
-        guarantee = self.guarantee_for(dataset)
-        return SparseFit(statistics=released, posterior=posterior, outcome=dataset.outcome, guarantee=guarantee)
+            else paper_posterior(each, *model, self.covariance)
+            for each in released
+        ]
+        return [
+            SparseFit(statistics=each, posterior=posterior, outcome=dataset.outcome, guarantee=guarantee)
+            for each, posterior in zip(released, posteriors, strict=True)
+        ]
 
     def exact_statistics(self, dataset: Dataset) -> tuple[NotPrivate, NotPrivate]:
         """Return A (m,) and B (m, m) without noise, computed from clipped inputs, outputs and features. Not private."""

@@ -14,10 +14,11 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..accounting.guarantee import Guarantee
-from ..arrays import FloatArray
+from ..arrays import BoolArray, FloatArray
 from ..checks import check_positive
 from ..gp.clipping import clipped_moments
 from ..gp.inducing import inducing_root, whitened_features
@@ -45,9 +46,13 @@ class SparsePosterior:
     weights: FloatArray
     explained: FloatArray
 
+    def features(self, X_test: FloatArray) -> FloatArray:
+        """Return psi (P, m) at X_test (P, D), the same for all posteriors with these inducing inputs."""
+        return whitened_features(self.kernel, self.Z, self.root, X_test)
+
     def predict(self, X_test: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean (P,) and variance (P,) of the latent f at X_test (P, D), in model units."""
-        psi = whitened_features(self.kernel, self.Z, self.root, X_test)
+        psi = self.features(X_test)
         variance = self.kernel.diagonal(X_test) - np.einsum("ij,ij->i", psi @ self.explained, psi)
         return psi @ self.weights, np.maximum(variance, 0)
 
@@ -93,10 +98,10 @@ def errors_in_variables(
     A, identity, noise = U.T @ released.A, np.eye(len(b)), released.noise
     alpha, Cov = np.zeros(len(b)), identity
     rounding = len(b) * np.finfo(float).eps * noise_variance * np.abs(b).max()
+    B, BB, of_outputs = np.diag(b), np.diag(b**2), np.diag(noise_variance * b)
     for _ in range(ITERATIONS):
-        R = np.diag(noise_variance * b) + noisy_weights_covariance(alpha, Cov, noise)
-        G = _Solver(np.diag(b**2) + R, keep=np.diag(R) > rounding)
-        BG = G.solve(np.diag(b)).T
+        R = of_outputs + noisy_weights_covariance(alpha, Cov, noise)
+        BG = _solved(BB + R, R.diagonal() > rounding, B).T
         alpha, Cov = BG @ A, identity - BG * b
     return SparsePosterior(
         kernel=kernel,
@@ -107,32 +112,27 @@ def errors_in_variables(
     )
 
 
-class _Solver:
-    """Solver for G x = b, with G scaled to a unit diagonal. Coordinates without information are left out."""
-
-    def __init__(self, G: FloatArray, keep: FloatArray) -> None:
-        self.scale = np.where(keep, 1 / np.sqrt(np.where(keep, np.diag(G), 1.0)), 0.0)
-        scaled = self.scale[:, None] * G * self.scale
-        self.factor = _factored(scaled)
-
-    def solve(self, b: FloatArray) -> FloatArray:
-        scale = self.scale[:, None] if b.ndim == 2 else self.scale
-        return scale * cho_solve(self.factor, scale * b)
+def _solved(G: FloatArray, keep: BoolArray, B: FloatArray) -> FloatArray:
+    """Return G^-1 B, with G scaled to a unit diagonal. Coordinates without information (not ``keep``) are left out."""
+    scale = np.where(keep, 1 / np.sqrt(np.where(keep, G.diagonal(), 1.0)), 0.0)[:, None]
+    solved, _ = dpotrs(_factored(scale * G * scale.T), scale * B, lower=1)
+    return np.asarray(scale * solved)
 
 
-def _factored(scaled: FloatArray) -> tuple[FloatArray, bool]:
-    """Return the Cholesky factor of a matrix with unit diagonal, adding as little to it as rounding errors require.
+def _factored(scaled: FloatArray) -> FloatArray:
+    """Return the lower Cholesky factor of a matrix with unit diagonal, adding as little to it as rounding errors
+    require. Entries above the diagonal mean nothing.
 
-    It must not fail, because the budget has already been spent.
+    It must not fail, because the budget has already been spent. LAPACK is called without scipy's checks, which take
+    several times as long for a matrix of this size.
     """
-    diagonal = np.diag_indices_from(scaled)
+    diagonal = np.einsum("ii->i", scaled)
     for raised in (0.0, *10.0 ** np.arange(-14, 1), float(len(scaled))):
-        scaled[diagonal] = 1.0 + raised
-        try:
-            return cho_factor(scaled, lower=True)
-        except LinAlgError:
-            continue
-    return np.eye(len(scaled)), True  # the entries contain no information
+        diagonal[:] = 1.0 + raised
+        factor, failed = dpotrf(scaled, lower=1, clean=0)
+        if not failed:
+            return np.asarray(factor)
+    return np.eye(len(scaled))  # the entries contain no information
 
 
 Covariance = Literal["full", "paper", "naive"]
@@ -218,10 +218,10 @@ _RIDGE = 1e-6  # relative to the number of points
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CurveSimulation:
-    """Curves and clipped outputs simulated from the model for ``SparseInterval``, when they are first used. Public.
+class PriorSimulation:
+    """Curves and clipped outputs simulated from the model at points of the box, when they are first used. Public.
 
-    They depend on no budget, so that all releases with one plan share them.
+    They depend neither on records nor on the budget, so that all releases with one box and model share them.
 
     Attributes:
         x_box: D public pairs (low, high) to which inputs were clipped.
@@ -232,26 +232,41 @@ class CurveSimulation:
     Z: FloatArray
     noise_variance: float
     x_box: Sequence[tuple[float, float]]
-    X_test: FloatArray
     half_range: float
 
     @cached_property
-    def curves(self) -> tuple[FloatArray, FloatArray, FloatArray, float, FloatArray]:
-        """Simulated curves: E[f* | f at points of the box] (S, P), its variance (P,) and gamma (S, m).
+    def root(self) -> FloatArray:
+        """The matrix L (m, m) of the whitened features."""
+        return inducing_root(self.kernel, self.Z)
 
-        The other entries are noise_variance - v, and the features psi of the test inputs (P, m).
-        """
+    @cached_property
+    def curves(self) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        """Points of the box (Q, D), f at them (S, Q), gamma (S, m) of ``SparseInterval``, and noise_variance - v."""
         rng, (low, high) = np.random.default_rng(0), np.array(self.x_box).T
         points = rng.uniform(low, high, (max(_POINTS, 4 * len(self.Z)), len(low)))
-        model = curve_predictive(self.kernel, points, self.X_test)
-        f = model.outputs(rng, _SIMULATED)
+        f = curve_predictive(self.kernel, points, points[:1]).outputs(rng, _SIMULATED)
         h, v = clipped_moments(f, self.noise_variance, self.half_range)
-        root = inducing_root(self.kernel, self.Z)
-        phi, psi = (whitened_features(self.kernel, self.Z, root, x) for x in (points, self.X_test))
+        phi = whitened_features(self.kernel, self.Z, self.root, points)
         # gamma minimises |h - phi gamma|^2, with a small ridge in case of features that are almost 0 in the box
         gram = phi.T @ phi + _RIDGE * len(phi) * np.eye(phi.shape[1])
         gamma = cho_solve(cho_factor(gram, lower=True), phi.T @ h.T).T
-        return (model.C @ f.T).T, model.variance, gamma, self.noise_variance - float(v.mean()), psi
+        return points, f, gamma, self.noise_variance - float(v.mean())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CurveSimulation:
+    """Simulated curves at test inputs, for ``SparseInterval``. All releases with one plan share them."""
+
+    prior: PriorSimulation
+    X_test: FloatArray
+
+    @cached_property
+    def curves(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """E[f* | f at points of the box] (S, P), its variance (P,), and the features psi of the test inputs (P, m)."""
+        points, f, *_ = self.prior.curves
+        model = curve_predictive(self.prior.kernel, points, self.X_test)
+        psi = whitened_features(self.prior.kernel, self.prior.Z, self.prior.root, self.X_test)
+        return (model.C @ f.T).T, model.variance, psi
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -276,14 +291,14 @@ class SparseInterval:
 
     def interval(self, level: float, of: IntervalTarget) -> tuple[FloatArray, FloatArray]:
         """See ``Uncertainty``."""
-        more = self.simulation.noise_variance if of == "outputs" else 0.0
+        more = self.simulation.prior.noise_variance if of == "outputs" else 0.0
         widths = [mixture_half_width(*self._errors(fit, more), level) for fit in self.fits]
         half = self._outcome.scale * np.stack(widths)
         return self.centre - half, self.centre + half
 
     def level_of(self, values: FloatArray) -> FloatArray:
         """Return the confidence level (draws, P) of the interval of one further output that ends at values (P,)."""
-        errors = [self._errors(fit, self.simulation.noise_variance) for fit in self.fits]
+        errors = [self._errors(fit, self.simulation.prior.noise_variance) for fit in self.fits]
         distances = np.abs(values - self.centre) / self._outcome.scale
         return np.stack([mixture_level(*each, distance) for each, distance in zip(errors, distances, strict=True)])
 
@@ -294,7 +309,8 @@ class SparseInterval:
 
     def _errors(self, fit: SparseFit, more: float) -> tuple[FloatArray, FloatArray]:
         """Return means (S, P) and variances (1, P) of the components of the error of a release; ``more`` is added."""
-        (f, variance, gamma, less_noise, psi), E = self.simulation.curves, fit.posterior.explained
+        (f, variance, psi), E = self.simulation.curves, fit.posterior.explained
+        *_, gamma, less_noise = self.simulation.prior.curves
         inverse = np.linalg.pinv(fit.statistics.B, rcond=1e-10, hermitian=True)
         covariance = E - E @ E - less_noise * E @ inverse @ E
         noise = np.einsum("ij,jk,ik->i", psi, covariance, psi, optimize=True)

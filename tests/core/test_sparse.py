@@ -1,6 +1,7 @@
 """Sums over records for the sparse DP-GP, their sensitivity, and both posteriors."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ from dpgp_core.gp import inducing
 from dpgp_core.gp.grid import Grid
 from dpgp_core.gp.inducing import inducing_root, sum_statistics, whitened_features
 from dpgp_core.kernels import EQ, Matern52, RationalQuadratic
-from dpgp_core.mechanisms import SparseVariational
+from dpgp_core.mechanisms import SparseVariational, sparse_variational
+from dpgp_core.sparse import posterior
 from dpgp_core.sparse.posterior import errors_in_variables, paper_posterior
 from dpgp_core.sparse.statistics import (
     IntegerSums,
@@ -236,3 +238,29 @@ def test_interval_ends_have_their_confidence_level(make_dataset):
         for end in (low, high):
             found = release.uncertainty.level_of(end[draw])[draw]
             assert found == pytest.approx(np.full(5, 0.9), abs=2e-3)
+
+
+def test_releases_and_plans_share_what_no_noise_changes(make_dataset, monkeypatch):
+    """Simulated outputs serve the plans of all test inputs, and one root of the features all releases of a plan."""
+    data, made = make_dataset(), {"clipped_moments": 0, "inducing_root": 0}
+
+    def counted(module, name):
+        original = getattr(module, name)
+
+        def function(*args):
+            made[name] += 1
+            return original(*args)
+
+        monkeypatch.setattr(module, name, function)
+
+    counted(posterior, "clipped_moments")
+    counted(sparse_variational, "inducing_root")
+    mechanism = replace(MECHANISM)
+    for points in (data.X[:5], data.X[5:]):
+        plan = mechanism.plan_for(data, points)
+        for epsilon in (1.0, 3.0):
+            one = replace(mechanism, epsilon=epsilon)
+            one.measure(plan, data, points, np.random.default_rng(1), 4, mean=False).interval(0.95)
+    assert made == {"clipped_moments": 1, "inducing_root": 2 * 2 * 2}  # each release needs it for its features, too
+    moved = mechanism.plan_for(make_dataset(y_bounds=(-9.0, 9.0)), data.X)
+    assert moved.prior is not plan.prior

@@ -268,9 +268,8 @@ def _simulated(
     """Evaluate ``REPEATS`` releases of a variant of the sparse DP-GP on one fold."""
     mechanism, train, truth = setting.mechanism(method), fold.train, fold.truth
     sums, noise = mechanism.exact_statistics(train), mechanism.noise(train)
-    for repeat in range(REPEATS):
-        rng = np.random.default_rng([setting.seed, repeat, index, 7])
-        fit = mechanism.fit_statistics(add_noise(*sums, noise, rng), train)
+    rngs = (np.random.default_rng([setting.seed, repeat, index, 7]) for repeat in range(REPEATS))
+    for fit in mechanism.fits_of([add_noise(*sums, noise, rng) for rng in rngs], train):
         mean, variance = fit.predict(fold.X_test)
         total = variance + setting.noise * train.y_scale**2
         inside = [coverage(mean, total, truth, level) for level in levels]
