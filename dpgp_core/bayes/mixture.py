@@ -28,7 +28,9 @@ from ..table import Outcome
 from .model import Model
 from .tuning import TUNING
 
-_HALVINGS = 50
+_NEWTON, _HALVINGS = 12, 50  # largest numbers of steps
+_CLOSE = 1e-14  # share of a standard deviation below which a step is the last one
+_PROPER = (1e-300, 1 - 1e-16)  # probabilities that have a normal score
 _SKEWS: FloatArray = np.linspace(-3.0, 3.0, 25)
 _RETAINED: FloatArray = np.linspace(0.0, 1.0, 17)  # share of a skewness that the sum of curve and residual retains
 _CENTILES: FloatArray = np.concatenate([np.geomspace(1e-6, 0.02, 30), np.linspace(0.03, 0.5, 48)])
@@ -140,7 +142,7 @@ class Mixture:
         return self._average(self.variances + (self.means - self.mean[:, None]) ** 2)
 
     def quantile(self, probability: float, of: IntervalTarget = "outputs") -> FloatArray:
-        """Return quantiles of the mixture (draws, P), by bisection between the extreme quantiles of its models.
+        """Return quantiles of the mixture (draws, P).
 
         For outcomes with a known skewness they are mean + sqrt(variance of f + sigma^2) times the quantile of the
         standardised sum of curve and residual.
@@ -155,14 +157,8 @@ class Mixture:
         if (skewed := self._skewed(of)) is not None:
             sd = self.widened * np.sqrt(self.variance + skewed.variance)
             return self.mean + sd * skewed.standard_quantile(probability, self.variance)
-        sds, standard = self._sds(of), float(ndtri(probability))
-        each = self.means + standard * sds
-        low, high = each.min(axis=1), each.max(axis=1)
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            below = self._average(ndtr((middle[:, None] - self.means) / sds)) < probability
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        return np.asarray(self.mean + self.widened * ((low + high) / 2 - self.mean))
+        found = _mixture_quantile(self.weights, self.means, self._sds(of), probability)
+        return np.asarray(self.mean + self.widened * (found - self.mean))
 
     def probability_below(self, values: FloatArray, of: IntervalTarget = "outputs") -> FloatArray:
         """Return the probability (draws, P) that an outcome, or f, is at most ``values``, (P,) or (draws, P)."""
@@ -185,6 +181,36 @@ class Mixture:
             raise ValueError(f"of must be 'outputs' or 'function', got {of!r}")
         noise = self.noise_variances[:, None] if self.outcomes is None else self.outcomes.variance[:, None]
         return np.sqrt(self.variances + (noise if of == "outputs" else 0.0))
+
+
+def _mixture_quantile(weights: FloatArray, means: FloatArray, sds: FloatArray, probability: float) -> FloatArray:
+    """Return quantiles (draws, P) of mixtures of normal distributions, with weights (draws, m), means and sds
+    (draws, m, P).
+
+    Newton steps on the normal score of the distribution function, which is linear for a normal distribution. Steps that
+    leave the interval between the last values below and above, and all after the first ``_NEWTON``, bisect it.
+    """
+    standard = float(ndtri(probability))
+    each = means + standard * sds
+    low, high = each.min(axis=1), each.max(axis=1)
+    mean = np.einsum("dm,dmp->dp", weights, means)
+    variance = np.einsum("dm,dmp->dp", weights, sds**2 + (means - mean[:, None]) ** 2)
+    found = np.clip(mean + standard * np.sqrt(variance), low, high)
+    for turn in range(_NEWTON + _HALVINGS):
+        scores = (found[:, None] - means) / sds
+        below = np.einsum("dm,dmp->dp", weights, ndtr(scores))
+        low, high = np.where(below < probability, found, low), np.where(below < probability, high, found)
+        score = ndtri(np.clip(below, *_PROPER))
+        density = np.einsum("dm,dmp->dp", weights, np.exp(-(scores**2) / 2) / sds)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            moved = found - (score - standard) * np.exp(-(score**2) / 2) / density
+        inside = (low <= moved) & (moved <= high) & (turn < _NEWTON)
+        moved = np.where(inside, moved, (low + high) / 2)
+        done = np.abs(moved - found) <= _CLOSE * np.sqrt(variance)
+        found = moved
+        if done.all():
+            break
+    return found
 
 
 def stack_draws(parts: Sequence[Mixture]) -> Mixture:

@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.special import erf
 from scipy.stats import norm
 
+from dpgp_core.bayes import mixture as mixtures
 from dpgp_core.bayes import residuals
 from dpgp_core.bayes.clipping import bias_of, bias_sd
 from dpgp_core.bayes.clusters import clusters_of
@@ -258,6 +259,17 @@ def test_intervals_are_quantiles_of_the_mixture(mixture, of, level):
                 law = norm(mixture.means[draw, :, p], np.sqrt(mixture.variances[draw, :, p] + more))
                 assert mixture.weights[draw] @ law.cdf(end[draw, p]) == pytest.approx(probability, abs=1e-9)
         np.testing.assert_allclose(mixture.probability_below(end, of), probability, atol=1e-9)
+
+
+@pytest.mark.parametrize(("far", "most"), [(0.0, 8), (40.0, 64)])  # bisection takes 50; a gap is the worst case
+@pytest.mark.parametrize("probability", [0.001, 0.301, 0.975])
+def test_quantiles_take_few_evaluations(mixture, probability, far, most, monkeypatch):
+    evaluated, cdf = [], mixtures.ndtr
+    monkeypatch.setattr(mixtures, "ndtr", lambda scores: evaluated.append(1) or cdf(scores))
+    apart = replace(mixture, means=mixture.means + far * np.array([0.0, 0.0, 1.0])[:, None])
+    found = apart.quantile(probability, "function")
+    assert len(evaluated) <= most
+    np.testing.assert_allclose(apart.probability_below(found, "function"), probability, rtol=1e-9)
 
 
 @pytest.mark.parametrize("of", ["outputs", "function"])
