@@ -12,7 +12,7 @@ from pages._ui.compare.contenders import scale_of
 from pages._ui.lengthscale import compute
 from pages._ui.look import offers, text
 from pages._ui.model import Budget, Model, load_dataset
-from pages._ui.work import cached
+from pages._ui.work import cached, jobs
 from tests.pages.reading import numbers, page_text, traces
 
 
@@ -87,13 +87,15 @@ def test_both_mechanisms_of_choice(seen):
         assert "is **invalid**" in page_text(app)  # the sensitivity of 2018
 
 
-@pytest.mark.full
-def test_candidates_are_requested_from_both_ends(cold, monkeypatch):
-    requested = []
-    monkeypatch.setattr(cached, "prefetch", lambda *requests: requested.extend(requests))
+def test_one_task_scores_all_candidates(cold, monkeypatch):
+    """Each of ten tasks would wait for its turn among those of others; the matrices of all candidates stay there."""
+    tasks: list[str] = []
+    packed = jobs.packed
+    monkeypatch.setattr(
+        jobs, "packed", lambda function, args: tasks.append(function.__name__) or packed(function, args)
+    )
     grid = compute.Grid(Model("toy_1d", "EQ", 1.0, 0.3), (0.25, 0.5, 1.0, 2.0), "trace")
     found = compute.scored(grid)
-    assert [request.settings[0].lengthscale for request in requested] == [2.0, 1.0, 0.5, 0.25]
-    data = load_dataset("toy_1d")
-    plans = [compute.planned(data, grid.candidate(each), "trace") for each in grid.lengthscales]
-    np.testing.assert_array_equal(found.scores.sse, compute.score(data, plans, grid).scores.sse)
+    assert tasks == ["load_dataset", "score"]
+    assert cached.jobs.size < 2 * 10**5  # 0.1 MB of them are the data set
+    assert compute.scored(grid) is found

@@ -12,9 +12,10 @@ import datasets
 from dpgp_core.accounting.gaussian import epsilon_of, noise_multiplier
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.kernels import EQ
-from dpgp_core.mechanisms import Cloaking
+from dpgp_core.mechanisms import Cloaking, bayes_cloaking
 from pages._ui.lengthscale.compute import Budgets, guarantees
 from pages._ui.look import sidebar, text
+from pages._ui.model import Budget
 from pages._ui.sparse import compute, view
 from pages._ui.sparse.compute import LEVELS, SparseSetting, load, parts
 from tests.pages.reading import numbers, page_text, traces
@@ -73,6 +74,14 @@ def test_bayes_cloaking_is_evaluated_alike():
     assert found.rmse["bayes"] < found.rmse["paper"]
     # shares of one half of the data inside intervals of four draws: they hold too much rather than too little
     assert (found.coverage["bayes"] > LEVELS - 0.08).all()
+
+
+def test_releases_are_simulated_without_a_second_run(monkeypatch):
+    """The curve without noise takes as many stages as the release, and no page shows it."""
+    monkeypatch.setattr(bayes_cloaking, "ZeroNoise", lambda: pytest.fail("the curve without noise was computed"))
+    data, budget = load("kung"), Budget("kung", 1.0, 1e-5, "inputs and outputs")
+    assert len(compute.release_bayes(data, budget, 1).mean) == compute.GRID_POINTS
+    assert len(compute.simulate_bayes(data, budget, 1, 0).residuals) == compute.BAYES_DRAWS
 
 
 def test_everybody_is_left_out_once():

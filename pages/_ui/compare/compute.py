@@ -392,7 +392,7 @@ def drawn(dataset: Dataset, scene: Scene, contest: Contest, name: str, epsilon: 
     mechanism = contender(contest, name, epsilon)
     low, high = np.array(dataset.x_box).T
     rows = np.flatnonzero(((low <= scene.X_test) & (scene.X_test <= high)).all(axis=1))
-    release = mechanism.release(dataset, scene.X_test[rows], np.random.default_rng(SEED))
+    release = left_out.released(mechanism, dataset, scene.X_test[rows], np.random.default_rng(SEED))
     if isinstance(release.uncertainty, NoInterval):
         return Drawn(rows, release.samples[0], None, None)
     outputs, curve = (np.stack([end[0] for end in release.interval(LEVEL, of)]) for of in ("outputs", "function"))

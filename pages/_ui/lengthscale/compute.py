@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from dpgp_core.accounting.gaussian import Method
 from dpgp_core.accounting.guarantee import Guarantee
 from dpgp_core.accounting.ledger import Ledger
 from dpgp_core.arrays import FloatArray
-from dpgp_core.evaluation.cross_validation import FoldPlan, plan_folds
+from dpgp_core.evaluation.cross_validation import plan_folds
 from dpgp_core.selection.exponential import MechanismName, SelectionTable, selection_guarantee, selection_table
 from dpgp_core.selection.scores import GridScores, grid_scores, published_sensitivity, sse_sensitivity
 from dpgp_core.strategies.noise_design import ObjectiveName
@@ -26,7 +26,6 @@ from pages._ui.left_out import FOLDS, folds_of, without_privacy
 from pages._ui.look import text
 from pages._ui.model import Design, Draw, Model, usual
 from pages._ui.work import cached
-from pages._ui.work.cached import Prefetch
 
 REGRESSION_EPSILONS = (math.inf, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1)
 
@@ -61,21 +60,13 @@ class Scored:
     published: float
 
 
-def planned(
-    dataset: Dataset,
-    model: Model,
-    objective: ObjectiveName,
-    *,
-    progress: Callable[[float], None] = lambda fraction: None,
-) -> FoldPlan:
-    """Return the plans of one candidate on every fold. They depend on neither outputs nor epsilon."""
-    kernel, folds = model.build(), folds_of(dataset)
-    return plan_folds(kernel, dataset.X, folds, model.noise, objective, progress=progress)
-
-
-def score(dataset: Dataset, plans: Sequence[FoldPlan], _grid: Grid) -> Scored:
+def score(dataset: Dataset, grid: Grid, *, progress: Callable[[float], None] = lambda fraction: None) -> Scored:
     """Return the cross-validated errors of the candidates of a grid. They do not depend on epsilon."""
-    d = dataset.output_range / dataset.y_scale
+    d, folds, plans = dataset.output_range / dataset.y_scale, folds_of(dataset), []
+    for done, lengthscale in enumerate(grid.lengthscales, start=1):
+        model = grid.candidate(lengthscale)
+        plans.append(plan_folds(model.build(), dataset.X, folds, model.noise, grid.objective))
+        progress(done / len(grid.lengthscales))
     scores = grid_scores(plans, dataset)
     return Scored(
         scores=scores,
@@ -242,20 +233,9 @@ def explain(choice: Choice) -> list[tuple[str, str]]:
 
 
 def scored(grid: Grid) -> Scored:
-    """Return the cross-validated candidates."""
-    whole = cached.find(score, grid)
-    if whole is not None:
-        return whole
-    data, count = cached.dataset(grid.model.dataset), len(grid.lengthscales)
-    settings = [(grid.candidate(lengthscale), grid.objective) for lengthscale in grid.lengthscales]
-    # While the page asks for one candidate after another, an idle process begins with the last one
-    missing = [each for each in reversed(settings) if cached.find(planned, *each) is None]
-    cached.prefetch(*(Prefetch(planned, each, (data,)) for each in missing))
-    plans: list[FoldPlan] = [
-        cached.value(f"Cross-validating lengthscales, {done} of {count}", planned, *setting, given=(data,))
-        for done, setting in enumerate(settings, start=1)
-    ]
-    return cached.value("Scoring lengthscales", score, grid, given=(data, plans), here=True)
+    """Return the cross-validated candidates, which one task computes."""
+    doing = f"Cross-validating {len(grid.lengthscales)} lengthscales"
+    return cached.value(doing, score, grid, given=(cached.dataset(grid.model.dataset),))
 
 
 def without_choice(choice: Choice) -> WithoutChoice:

@@ -26,7 +26,7 @@ from dpgp_core.sparse.statistics import add_noise
 from dpgp_core.table import Dataset
 from pages._ui import left_out
 from pages._ui.cloaking.results import along_first
-from pages._ui.left_out import FOLDS, folds_of
+from pages._ui.left_out import FOLDS, folds_of, released
 from pages._ui.look.offers import EPSILONS
 from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
@@ -190,7 +190,7 @@ def fit_variants(data: Dataset, setting: SparseSetting) -> Variants:
     """Return a release of every variant from all records; errors and calibration are those on people left out."""
     points = along_first(data, _grid(data))
     made = {
-        method: setting.mechanism(method).release(data, points, np.random.default_rng(setting.seed))
+        method: released(setting.mechanism(method), data, points, np.random.default_rng(setting.seed))
         for method in METHODS
     }
     ends = {of: made["ours"].interval(LEVEL, of) for of in KINDS}
@@ -213,7 +213,7 @@ def curve_without_privacy(data: Dataset, _name: str) -> FloatArray:
 def release_bayes(data: Dataset, budget: Budget, seed: int) -> Shown:
     """Return a release of Bayes cloaking on the grid."""
     points = along_first(data, _grid(data))
-    release = budget.mechanism.release(data, points, np.random.default_rng([seed, 3]))
+    release = released(budget.mechanism, data, points, np.random.default_rng([seed, 3]))
     return Shown(release.samples[0], *(end[0] for end in release.interval(LEVEL, "function")))
 
 
@@ -284,7 +284,7 @@ def simulate_bayes(data: Dataset, budget: Budget, seed: int, index: int) -> Simu
     """
     fold = parts(data)[index]
     rng = np.random.default_rng([seed, index, 5])
-    release = budget.mechanism.release(fold.train, fold.X_test, rng, BAYES_DRAWS)
+    release = released(budget.mechanism, fold.train, fold.X_test, rng, BAYES_DRAWS)
     mixture, y = release.uncertainty.prediction, (fold.truth - data.midpoint) / data.y_scale
     sd = np.sqrt(mixture.variances + mixture.noise_variances[:, None])
     density = -(((y - mixture.means) / sd) ** 2) / 2 - np.log(sd * np.sqrt(2 * np.pi))
@@ -309,7 +309,7 @@ def intervals_hold(setting: SparseSetting, data: Dataset) -> FloatArray:
     mechanism = setting.mechanism()
     for index, fold in enumerate(parts(data)):
         rng = np.random.default_rng([setting.seed, index, 8])
-        release = mechanism.measure(fold.plan_for(mechanism), fold.train, fold.X_test, rng, REPEATS, mean=False)
+        release = released(mechanism, fold.train, fold.X_test, rng, REPEATS)
         assert isinstance(release.uncertainty, SparseInterval)
         reached = release.uncertainty.level_of(fold.truth)
         inside.append(np.asarray((reached.ravel() <= LEVELS[:, None]).mean(axis=1)))
