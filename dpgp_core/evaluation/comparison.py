@@ -336,6 +336,7 @@ def error_of_methods(
     folds: Folds,
     declared: Iterable[tuple[Kernel, float]] = (),
     mechanisms: Iterable[Mechanism] = (),
+    held: Sequence[HeldOutFold] = (),
 ) -> float:
     """Return the smallest held-out root mean square error of these methods without privacy, in the output's unit.
 
@@ -344,14 +345,15 @@ def error_of_methods(
     Args:
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: mechanisms with any budget. They are run with epsilon = ``LARGE_EPSILON``.
+        held: result of ``hold_out`` for the mechanism, if there is only one; otherwise plans are made here.
     """
-    held, errors = left_out(dataset, folds), [math.inf]
+    held, errors = held or left_out(dataset, folds), [math.inf]
     for kernel, noise_variance in declared:
         pairs = zip(held_out_matrices(kernel, dataset.X, folds, noise_variance), held, strict=True)
         curves = [dataset.in_data_units(C @ fold.train.standardised()) - fold.truth for C, fold in pairs]
         errors.append(float(held_out_rmse(curves)))
     for mechanism in mechanisms:
-        planned = [fold._replace(plans={}) for fold in held]
+        planned = [fold._replace(plans={**fold.plans}) for fold in held]
         errors.append(float(held_out_errors(with_epsilon(mechanism, LARGE_EPSILON), planned, _DRAWS, 0).mean()))
     return min(errors)
 

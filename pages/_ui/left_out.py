@@ -22,6 +22,7 @@ from dpgp_core.evaluation.comparison import (
     error_of_methods,
     error_without_privacy,
     gathered,
+    hold_out,
     left_out,
     residuals_of,
 )
@@ -34,6 +35,7 @@ from pages._ui.work.cached import Get, Prefetch
 
 SEED = 1  # seed of simulated releases
 FOLDS = 5
+REFINED = Design("refined")
 _SHUFFLED = 0  # seed of the folds; each data set has one public partition
 
 
@@ -174,13 +176,29 @@ def without_privacy_soon(name: str, *models: Model) -> float | None:
 
 def _smallest_error(get: Get, name: str, models: tuple[Model, ...]) -> float | None:
     """Return the smallest of these errors; None if ``get`` returns None."""
-    errors = []
-    for function, settings, given in without_privacy_in_advance(name, *models):
-        made = get("Fitting without privacy", function, *settings, given=given)
-        if made is None:
+    made = get("Fitting without privacy", _of_mixture, name, given=(cached.dataset(name),))
+    if made is None:
+        return None
+    errors = [float(made.value)]
+    for model in _declared(name, models):
+        error = _declared_error(get, model)
+        if error is None:
             return None
-        errors.append(float(made.value))
+        errors.append(error)
     return min(errors)
+
+
+def _declared_error(get: Get, model: Model) -> float | None:
+    """Return the error without privacy of what a page declares, which follows at once from the plans for the folds."""
+    found = cached.find(_of_declared, model)
+    if found is None and (held := plans_held(get, model, REFINED)) is not None:
+        given = cached.dataset(model.dataset), held
+        return cached.value("Fitting without privacy", _of_declared, model, given=given, here=True)
+    return found
+
+
+def _declared(name: str, models: tuple[Model, ...]) -> tuple[Model, ...]:
+    return models if exhibit(name).cross_validated else ()
 
 
 def without_privacy_in_advance(name: str, *models: Model) -> list[Prefetch]:
@@ -188,14 +206,29 @@ def without_privacy_in_advance(name: str, *models: Model) -> list[Prefetch]:
 
     The slow request, for the models of Bayes cloaking, does not depend on what the page declares.
     """
-    declared, data = models if exhibit(name).cross_validated else (), cached.dataset(name)
-    return [Prefetch(_of_mixture, (name,), (data,)), *(Prefetch(_of_declared, (each,), (data,)) for each in declared)]
+    data, declared = cached.dataset(name), _declared(name, models)
+    given = [(data, hold(data, each, REFINED)) for each in declared]
+    each = [Prefetch(_of_declared, (model,), plans) for model, plans in zip(declared, given, strict=True)]
+    return [Prefetch(_of_mixture, (name,), (data,)), *each]
 
 
 def _of_mixture(data: Dataset, _name: str) -> float:
     return error_without_privacy(data, folds_of(data))
 
 
-def _of_declared(data: Dataset, model: Model) -> float:
-    refined = mechanism_of(model, Design("refined"), Draw(epsilon=1.0, delta=1e-5))
-    return error_of_methods(data, folds_of(data), [(model.build(), model.noise)], [refined])
+def _of_declared(data: Dataset, held: list[HeldOutFold], model: Model) -> float:
+    refined = mechanism_of(model, REFINED, Draw(epsilon=1.0, delta=1e-5))
+    return error_of_methods(data, folds_of(data), [(model.build(), model.noise)], [refined], held)
+
+
+def hold(data: Dataset, model: Model, design: Design) -> list[HeldOutFold]:
+    """Return plans for each fold. They do not depend on the budget."""
+    return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
+
+
+def plans_held(get: Get, model: Model, design: Design) -> list[HeldOutFold] | None:
+    """Return these plans; None if ``get`` returns None."""
+    title = CATALOGUE[design.mechanism].title
+    made = get(f"Leaving people out: {title}", hold, model, design, given=(cached.dataset(model.dataset),))
+    held: list[HeldOutFold] | None = None if made is None else made.value
+    return held

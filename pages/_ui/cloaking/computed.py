@@ -11,7 +11,7 @@ import numpy as np
 from datasets import exhibit
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation import comparison as baseline
-from dpgp_core.evaluation.comparison import HeldOutFold, held_out_errors, hold_out
+from dpgp_core.evaluation.comparison import HeldOutFold, held_out_errors
 from dpgp_core.evaluation.errors import held_out_rmse
 from dpgp_core.gp.uncertainty import Predictive
 from dpgp_core.mechanisms import CATALOGUE
@@ -20,7 +20,7 @@ from pages._ui import left_out
 from pages._ui.cloaking import results, staged
 from pages._ui.cloaking.results import HeldOutErrors, Intervals, Numbers, Result, Scene
 from pages._ui.cloaking.staged import Growth
-from pages._ui.left_out import SEED, folds_of, without_privacy, without_privacy_soon
+from pages._ui.left_out import SEED, without_privacy, without_privacy_soon
 from pages._ui.look import offers
 from pages._ui.look.controls import HERE, Menu, menu
 from pages._ui.look.sidebar import ReleaseSettings
@@ -269,12 +269,11 @@ def _errors_by(get: Get, model: Model, design: Design, draw: Draw) -> FloatArray
     kept: FloatArray | None = cached.find(*last)
     if kept is not None:
         return kept
-    title = CATALOGUE[design.mechanism].title
-    held = get(f"Leaving people out: {title}", _hold, model, design, given=(cached.dataset(model.dataset),))
+    held = left_out.plans_held(get, model, design)
     if held is None:
         return None
-    step: Any = {"given": (held.value,), "here": _takes_milliseconds(model)}
-    made: FloatArray = cached.value(f"Errors of {title}", *last, **step)
+    step: Any = {"given": (held,), "here": _takes_milliseconds(model)}
+    made: FloatArray = cached.value(f"Errors of {CATALOGUE[design.mechanism].title}", *last, **step)
     return made
 
 
@@ -301,7 +300,7 @@ def _foresee(model: Model, design: Design, draw: Draw) -> None:
         return
     design = replace(design, focus="records")
     if cached.find(_errors, model, design, replace(draw, draws=1, seed=SEED)) is None:
-        cached.prefetch(Prefetch(_hold, (model, design), (cached.dataset(model.dataset),)))
+        cached.prefetch(Prefetch(left_out.hold, (model, design), (cached.dataset(model.dataset),)))
 
 
 def opening(name: str) -> Iterator[Prefetch]:
@@ -318,11 +317,6 @@ def _likely(budget: Budget) -> list[Budget]:
         *(replace(budget, epsilon=float(each)) for each in offers.neighbours(offers.EPSILONS, budget.epsilon)),
         *(replace(budget, delta=each) for each in offers.neighbours(offers.DELTAS, budget.delta)),
     ]
-
-
-def _hold(data: Dataset, model: Model, design: Design) -> list[HeldOutFold]:
-    """Return plans for each fold. They do not depend on the budget."""
-    return hold_out(mechanism_of(model, design, Draw(epsilon=1.0, delta=0.01)), data, folds_of(data))
 
 
 def _errors(held: list[HeldOutFold], model: Model, design: Design, draw: Draw) -> FloatArray:

@@ -18,6 +18,7 @@ from dpgp_core.evaluation.by_hand import clip_error, mean_of_clipped
 from dpgp_core.evaluation.comparison import (
     error_of_methods,
     error_without_privacy,
+    hold_out,
     without_privacy,
 )
 from dpgp_core.evaluation.cross_validation import k_folds
@@ -122,6 +123,9 @@ def test_a_better_declared_model_is_used(toy, monkeypatch):
     assert error_of_methods(toy, folds) == np.inf
     assert error_of_methods(toy, folds, [many[5]]) == pytest.approx(by_hand, rel=1e-6)
     assert error_of_methods(toy, folds, many) == error_without_privacy(toy, folds, many)
+    plans, planned = hold_out(mechanism, toy, folds), error_of_methods(toy, folds, (), [mechanism])
+    monkeypatch.setattr(Cloaking, "plan_for", None)
+    assert error_of_methods(toy, folds, (), [mechanism], plans) == planned
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (0.5, 4.0), (-30.0, 30.0)])
