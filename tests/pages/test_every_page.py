@@ -5,12 +5,13 @@ import json
 from urllib.parse import parse_qsl
 
 import plotly.graph_objects as go
+import plotly.io as pio
 import pytest
 import streamlit as st
 
 from pages._ui import menu, session
 from pages._ui.explore import statistic as explore_slots
-from pages._ui.look import offers, plots, settings, tables
+from pages._ui.look import offers, settings, tables
 from pages._ui.look.controls import Menu
 from pages._ui.look.settings import Settings
 from pages._ui.own import slots as own_slots
@@ -50,7 +51,7 @@ def test_page_shows_question_answer_picture_table_and_guarantee(open_page, seen,
             .all()
         )
     charts = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
-    assert all(figure["layout"]["template"] == plots.template().to_plotly_json() for figure in charts)
+    assert all(figure["layout"]["template"] == pio.templates["pages"].to_plotly_json() for figure in charts)
     assert all(len(tables.of_figure(go.Figure(figure))) for figure in charts)
     beside = [each for each in app.get("popover") if each.proto.popover.label == "Table"]
     assert len(beside) == len(charts) + len(app.get("deck_gl_json_chart"))

@@ -211,3 +211,15 @@ def test_captions_replace_descriptions_on_screen():
         assert not app.exception
         assert [each.value for each in app.caption] == below
         assert ("From 1 to 2." in app.get("plotly_chart")[0].proto.alt) == told
+
+
+@pytest.mark.parametrize(("right", "above", "corner"), [(False, True, "top left"), (True, False, "bottom right")])
+def test_lines_over_a_plot_are_those_of_plotly(right, above, corner):
+    line, figures = {"color": "#123456", "width": 1}, (go.Figure(), go.Figure())
+    plots.upright_line(figures[0], 2.5, line, "here")
+    plots.level_line(figures[0], -1.0, line, "there", right=right, above=above)
+    plots.level_line(figures[0], 1.0, line)
+    figures[1].add_vline(x=2.5, line=line, annotation_text="here")
+    figures[1].add_hline(y=-1.0, line=line, annotation_text="there", annotation_position=corner)
+    figures[1].add_hline(y=1.0, line=line)
+    assert figures[0] == figures[1]

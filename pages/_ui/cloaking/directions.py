@@ -37,6 +37,7 @@ from pages._ui.look.plots import (
     draw_line,
     finish,
     input_axis,
+    level_line,
     named_lines,
 )
 from pages._ui.model import Design
@@ -143,7 +144,7 @@ def figure(directions: Directions, result: Result) -> go.Figure:
     for at, (shape, share) in enumerate(zip(directions.shapes, directions.shares, strict=True)):
         name, width = f"{at + 1}: {text.percent(float(share))}", 2.5 if at == 0 else 1.6
         draw_line(drawn, directions.x, shape, name, _COLOURS[at], width=width)
-    drawn.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
+    level_line(drawn, 0, {"color": TRUTH, "width": 1, "dash": "dot"})
     drawn.update_yaxes(title=axis("one standard deviation of noise", result.dataset.y_unit))
     return named_lines(_along(drawn, directions, result))
 

@@ -39,6 +39,7 @@ from pages._ui.look.plots import (
     input_axis,
     named_lines,
     rows_named_inside,
+    upright_line,
 )
 from pages._ui.look.tables import NOT_PRIVATE
 from pages._ui.work import cached
@@ -158,7 +159,7 @@ def error_distribution(found: HeldOutErrors, unit: str) -> go.Figure:
                 showlegend=False,
                 marker={"color": faded(colour, 0.55), "size": 10},
             )
-    figure.add_vline(x=found.without, line={"color": NON_PRIVATE, "width": 2}, annotation_text="without privacy")
+    upright_line(figure, found.without, {"color": NON_PRIVATE, "width": 2}, "without privacy")
     figure.update_xaxes(title=f"error of one release [{unit}]", rangemode="tozero")
     figure.update_yaxes(range=[len(figure.data) - 0.5, -1.1])  # the names of the first row and of the line are above it
     return rows_named_inside(finish(figure, 240))

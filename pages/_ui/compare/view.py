@@ -47,9 +47,11 @@ from pages._ui.look.plots import (
     band,
     draw_line,
     finish,
+    level_line,
     named,
     named_lines,
     ticked,
+    upright_line,
 )
 from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, delta_fits, kernels
@@ -209,9 +211,9 @@ def errors(compared: Compared, every: bool = False) -> go.Figure:
             showlegend=False,
         )
     nonprivate, target = float(convert(compared.nonprivate)), float(convert(compared.target))
-    figure.add_hline(y=nonprivate, line={"color": NON_PRIVATE, "width": 2})
-    figure.add_hline(y=target, line={"color": GUARANTEE, "dash": "dot"})
-    figure.add_vline(x=epsilon, line={"color": TRUTH, "width": 1, "dash": "dot"})
+    level_line(figure, nonprivate, {"color": NON_PRIVATE, "width": 2})
+    level_line(figure, target, {"color": GUARANTEE, "dash": "dot"})
+    upright_line(figure, epsilon, {"color": TRUTH, "width": 1, "dash": "dot"})
     least, most = min(nonprivate, target), float(convert(max(curves[name].mean.max() for name in drawn)))
     low, high = np.log10(0.8 * least), np.log10(min(most, 60 * least))
     values = [(convert(curves[name].mean[-1]), _short(name), _line(name)["color"]) for name in drawn]
@@ -240,8 +242,8 @@ def with_pinned(figure: go.Figure, pinned: Compared, current: Compared) -> go.Fi
             hovertext=title,
         )
     if pinned.nonprivate != current.nonprivate:
-        figure.add_hline(y=float(convert(pinned.nonprivate)), line={"color": NON_PRIVATE, "width": 1})
-    figure.add_vline(x=pinned.epsilon, line={"color": PINNED, "width": 1.5, "dash": "dashdot"})
+        level_line(figure, float(convert(pinned.nonprivate)), {"color": NON_PRIVATE, "width": 1})
+    upright_line(figure, pinned.epsilon, {"color": PINNED, "width": 1.5, "dash": "dashdot"})
     figure.add_annotation(
         x=float(np.log10(pinned.epsilon)),
         y=1,

@@ -30,6 +30,7 @@ from pages._ui.look.plots import (
     draw_line,
     faded,
     finish,
+    level_line,
     named_lines,
     rows_named_inside,
 )
@@ -75,9 +76,7 @@ def curve(found: Findings) -> go.Figure:
         draw_line(figure, x, path, "published path", REFINED, width=1.2, legendgroup="paths", showlegend=index == 0)
     if bayes is not None:
         draw_line(figure, x, bayes.mean, BAYES, PRIVATE, "dash", width=2.5)
-    figure.add_hline(
-        y=explored.level, line={"color": TRUTH, "width": 1}, annotation_text="threshold", annotation_position="top left"
-    )
+    level_line(figure, explored.level, {"color": TRUTH, "width": 1}, "threshold")
     figure.update_xaxes(title="x [arbitrary units]", range=[0, 1])
     figure.update_yaxes(title="value [arbitrary units]")
     return named_lines(finish(figure, 360), {"published path": "path"})

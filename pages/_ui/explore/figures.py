@@ -29,6 +29,7 @@ from pages._ui.look.plots import (
     finish,
     fit_axis,
     grid_map,
+    level_line,
     mark_dates,
     named_lines,
     unit_of_length,
@@ -106,7 +107,7 @@ def difference(statistics: Released, compared: Difference, level: float, name: s
     x, (low, high) = compared.X[:, column], compared.interval(level)
     band(figure, x, low, high, PRIVATE, 0.22, f"the difference, {100 * level:g} %")
     draw_line(figure, x, compared.mean, html.escape(name), PRIVATE)
-    figure.add_hline(y=0, line={"color": TRUTH, "width": 1})
+    level_line(figure, 0, {"color": TRUTH, "width": 1})
     return _along(figure, statistics, _title("difference", statistics.y_unit))
 
 

@@ -23,7 +23,16 @@ from pages._ui.hiding import steps
 from pages._ui.look import layout, settings, tables, text
 from pages._ui.look.about import About, of_release
 from pages._ui.look.controls import HERE, Slider
-from pages._ui.look.plots import HEIGHT, PRIVATE, TRUTH, axis, draw_line, faded, finish
+from pages._ui.look.plots import (
+    HEIGHT,
+    PRIVATE,
+    TRUTH,
+    axis,
+    draw_line,
+    faded,
+    finish,
+    level_line,
+)
 from pages._ui.look.text import Metric
 from pages._ui.model import Budget, Draw, usual
 from pages._ui.work import cached
@@ -117,7 +126,7 @@ def rows_figure(measured: Measured, data: Dataset, stage: int) -> go.Figure:
         draw_line(figure, x, row, "", PRIVATE, width=2.6, legendgroup=DRAWS, hoverinfo="skip")
         figure.data[-1].opacity = float(index == 0)  # the others are shown by the animation
     figure.update_traces(showlegend=False)
-    figure.add_hline(y=0, line={"color": TRUTH, "width": 1, "dash": "dot"})
+    level_line(figure, 0, {"color": TRUTH, "width": 1, "dash": "dot"})
     figure.update_xaxes(title=axis(data.x_names[0], data.x_units[0]), range=[x[0], x[-1]])
     figure.update_yaxes(title=f"weight of each {data.y_name} in the sum", range=[-1.05, 1.05])
     return finish(figure, HEIGHT)

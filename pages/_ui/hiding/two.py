@@ -26,7 +26,18 @@ from pages._ui.hiding import person, steps
 from pages._ui.look import layout, settings, text
 from pages._ui.look.about import of_inputs, of_theory
 from pages._ui.look.controls import HERE, Range
-from pages._ui.look.plots import NON_PRIVATE, OTHER, PRIVATE, REFINED, SPARSE, TRUTH, draw_line, finish, named_lines
+from pages._ui.look.plots import (
+    NON_PRIVATE,
+    OTHER,
+    PRIVATE,
+    REFINED,
+    SPARSE,
+    TRUTH,
+    draw_line,
+    finish,
+    named_lines,
+    upright_line,
+)
 from pages._ui.look.sidebar import ReleaseSettings
 from pages._ui.look.text import Metric
 from pages._ui.model import Draw
@@ -130,7 +141,7 @@ def curves_figure(points: TwoPoints, draw: Draw, covered: bool) -> go.Figure:
         )
     for index, x in enumerate(TEST_POINTS[:, 0], 1):
         line, name = {"color": TRUTH, "width": 1, "dash": "dot"}, f"prediction {index}"
-        figure.add_vline(x=x, line=line, annotation_text=name, annotation_position="top right")
+        upright_line(figure, x, line, name)
     if covered:
         figure.add_scatter(
             x=TEST_POINTS[:, 0],

@@ -39,6 +39,7 @@ from pages._ui.look.plots import (
     named,
     named_lines,
     ticked,
+    upright_line,
 )
 from pages._ui.look.settings import control
 from pages._ui.look.sidebar import Promise, delta_fits
@@ -278,7 +279,7 @@ def belief_dots(beliefs: FloatArray, prior: float) -> go.Figure:
     """Draw the beliefs of ``after_each`` as dots, with the belief beforehand."""
     figure = go.Figure()
     rows = _dots(figure, np.maximum(100 * beliefs, _LEAST), "1 in 20 releases", RISK, log=True)
-    figure.add_vline(x=100 * prior, line={"color": TRUTH, "width": 2, "dash": "dot"})
+    upright_line(figure, 100 * prior, {"color": TRUTH, "width": 2, "dash": "dot"})
     figure.update_xaxes(title="chance afterwards [%]", range=[math.log10(_LEAST), 2], **ticked((0.01, 0.1, 1, 10, 100)))
     return _finish_dots(figure, rows)
 
@@ -290,7 +291,7 @@ def error_dots(cost: Cost, epsilon: float) -> go.Figure:
         errors = np.quantile(errors, (np.arange(DOTS) + 0.5) / DOTS)
     figure, top = go.Figure(), max(4 * cost.nonprivate, float(errors.max()))  # as the errors against epsilon, or wider
     rows = _dots(figure, errors, "simulated release", PRIVATE, top=top)
-    figure.add_vline(x=cost.nonprivate, line={"color": NON_PRIVATE, "width": 2})
+    upright_line(figure, cost.nonprivate, {"color": NON_PRIVATE, "width": 2})
     figure.update_traces(meta=NOT_PRIVATE)
     figure.update_xaxes(title=f"error [{cost.scale.unit}]", range=[0, 1.02 * top])
     return _finish_dots(figure, rows)
@@ -312,7 +313,7 @@ def _finish_dots(figure: go.Figure, rows: int) -> go.Figure:
 
 
 def _against_epsilon(figure: go.Figure, epsilon: float) -> go.Figure:
-    figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 1.5, "dash": "dot"})
+    upright_line(figure, epsilon, {"color": GUARANTEE, "width": 1.5, "dash": "dot"})
     figure.update_xaxes(title="epsilon (more private to the left)", range=[-1, 2], **ticked(TICKS))
     return finish(figure, _HEIGHT)
 

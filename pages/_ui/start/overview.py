@@ -12,7 +12,14 @@ import streamlit as st
 
 from pages._ui.look import in_python, plots, text
 from pages._ui.look.about import About
-from pages._ui.look.plots import GUARANTEE, OTHER, finish, rows_named_inside, ticked
+from pages._ui.look.plots import (
+    GUARANTEE,
+    OTHER,
+    finish,
+    rows_named_inside,
+    ticked,
+    upright_line,
+)
 from pages._ui.start.decision import TICKS
 
 NOTE = (
@@ -91,7 +98,7 @@ def strip(epsilon: float) -> go.Figure:
         hoverinfo="text",
         name="published",
     )
-    figure.add_vline(x=epsilon, line={"color": GUARANTEE, "width": 2})
+    upright_line(figure, epsilon, {"color": GUARANTEE, "width": 2})
     figure.add_annotation(
         x=math.log10(epsilon),
         y=1,
