@@ -126,6 +126,7 @@ class ChangePoints:
             records (M, J).
         variances: possible prior variances v_b of the heights, equally likely (V,).
         masses: locations of the masses (I,), whose shapes are the last I of the J shapes.
+        plateau_share: prior probability that each change point is a plateau.
     """
 
     bins: Bins
@@ -138,12 +139,13 @@ class ChangePoints:
     step_variance: FloatArray
     variances: FloatArray
     masses: FloatArray
+    plateau_share: float = TUNING.plateau_share
 
     @cached_property
     def log_prior(self) -> FloatArray:
         """Prior log probability that a change point is present and has each shape (J,)."""
         steps, bumps, plateaus = _numbers(self.bins) if len(self.step_share) else (0, 0, 0)
-        shares = TUNING.change_point_share, TUNING.plateau_share, TUNING.mass_share
+        shares = TUNING.change_point_share, self.plateau_share, TUNING.mass_share
         numbers = np.array([steps + bumps, plateaus, len(self.masses)])
         return np.asarray(np.log(np.repeat(shares / np.maximum(numbers, 1), numbers)))
 

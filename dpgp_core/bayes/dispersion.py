@@ -24,7 +24,7 @@ from ..arrays import FloatArray
 from ..strategies.strategy import Strategy
 from .filter import Filter, Posterior
 from .mixture import Mixture, OutcomeDistribution, skewness_of
-from .prediction import predict, unseen_outliers, variance_of_outliers
+from .prediction import predict, unseen_outliers, variance_of_outliers, variance_of_plateaus
 from .queries import NOTHING, Distances, Measured, StageMeasurement
 from .strategy import plan_stage
 from .tuning import TUNING
@@ -132,23 +132,33 @@ def predict_release(filtered: Filter, posterior: Posterior, measured: Measured, 
     For yes/no outcomes the dispersion follows from the mean. For others it is unknown unless distances were measured.
     The filter has the counts and locations of the release, and the posterior is that given all stages.
     """
-    prediction = predict(filtered, posterior, X_test)
-    of_curve, skew = prediction.variance[0], None
-    added = variance_of_outliers(filtered, posterior, measured.stages, prediction, X_test)[None]
-    prediction = replace(
-        prediction,
-        variances=prediction.variances + added[:, None],
-        of_outliers=added,
-        unseen=unseen_outliers(filtered, posterior, measured.stages),
-    )
-    h, distances = filtered.half_range, measured.distances
+    prediction, bins, stages = predict(filtered, posterior, X_test), filtered.bins, measured.stages
+    of_curve, outcomes, over_bins = prediction.variance[0], None, np.ones(bins.size)
+    has_plateaus = not filtered.is_binary and len(filtered.models.change_points.step_share) > 0
     if filtered.is_binary:
+        h = filtered.half_range
         variance = h**2 - np.clip(prediction.mean, -h, h) ** 2
-        return replace(prediction, outcomes=OutcomeDistribution(np.maximum(variance, _LEAST * h**2)))
-    if distances is None:
-        return prediction
-    variance = dispersion_given(filtered, distances, X_test).about_curve(of_curve)
-    if distances.above is not None:
-        s, z = distances.above
-        skew = skewness_of(np.array([z]), s, filtered.n, np.array([(of_curve / variance).mean()]))
-    return replace(prediction, outcomes=OutcomeDistribution(variance[None], skew))
+        outcomes = OutcomeDistribution(np.maximum(variance, _LEAST * h**2))
+    elif (distances := measured.distances) is not None:
+        places, of_places, skew = X_test, of_curve, None
+        if has_plateaus:  # which need the dispersion over the bins as well
+            state = posterior.state
+            places = np.vstack([X_test, bins.averages(bins.nodes)])
+            of_places = np.append(of_curve, posterior.weights[state.index] @ state.variance_over_bins)
+        local = dispersion_given(filtered, distances, places).about_curve(of_places)
+        variance, over_bins = np.split(local, [len(X_test)])
+        if distances.above is not None:
+            s, z = distances.above
+            skew = skewness_of(np.array([z]), s, filtered.n, np.array([(of_curve / variance).mean()]))
+        outcomes = OutcomeDistribution(variance[None], skew)
+    added = variance_of_outliers(filtered, posterior, stages, prediction, X_test)
+    if has_plateaus:
+        of_plateaus = variance_of_plateaus(filtered, posterior, stages, over_bins, prediction, X_test)
+        added = np.maximum(added, of_plateaus)
+    return replace(
+        prediction,
+        variances=prediction.variances + added,
+        outcomes=outcomes,
+        cautious=added[None],
+        unseen=unseen_outliers(filtered, posterior, stages),
+    )

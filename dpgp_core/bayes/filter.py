@@ -72,6 +72,8 @@ class Filter:
         gap: relative gap at which the solver of strategies stops.
         is_binary: whether outcomes are yes/no, and therefore at one end of the range each.
         outlier_field: relative standard deviation of the excess of outliers from bin to bin.
+        noise_over_bins: variance of an outcome about f in each bin (M,), which replaces that of every model; None for
+            the variances of the models.
         counts: posterior of the numbers of records in the bins.
         of_distances: filter of the scaled distances on the same bins without locations, see ``dispersion``; None if
             no distances are measured.
@@ -85,6 +87,7 @@ class Filter:
     gap: float = 1.0
     is_binary: bool = False
     outlier_field: float = TUNING.outlier_field
+    noise_over_bins: FloatArray | None = None
     counts: RecordCounts
     of_distances: Filter | None = None
 
@@ -125,7 +128,8 @@ class Filter:
         """
         log_densities = log_prior() if log_densities is None else log_densities
         numbers = () if self.counts.misfit is None else (self.counts.misfit[1],)
-        return self._reweighted(Posterior(prior_state(self.models, self.counts), log_densities, NOTHING, numbers))
+        state = prior_state(self.models, self.counts, self.noise_over_bins)
+        return self._reweighted(Posterior(state, log_densities, NOTHING, numbers))
 
     def after(self, posterior: Posterior, stage: StageMeasurement, linear: LinearSums | None = None) -> Posterior:
         """Return the posterior after the sums of one more stage. ``with_squares_of_last`` then adds its squares.
@@ -200,11 +204,13 @@ class Filter:
 
         ``moments`` are those of f - g under these models, if they have been computed already. See ``update.linearise``.
         """
-        noise, residuals = posterior.state.noise_variance, self.residuals(posterior)
+        noise, residuals = posterior.state.noise_variance[:, None], self.residuals(posterior)
         # In two cases the noise variances of the models would be too large here. A normal distribution whose variance
         # includes outliers expects many residuals beyond a narrow interval. And if the squares imply a smaller sigma
         # than any model has, the models expect clipping where nothing is clipped, which shifts the curve.
-        if residuals.outliers.any() or 0 < residuals.variance < self.models.noise_variance.min():
+        if self.noise_over_bins is not None:
+            noise = np.broadcast_to(self.noise_over_bins, (len(noise), self.bins.size))
+        elif residuals.outliers.any() or 0 < residuals.variance < self.models.noise_variance.min():
             noise = np.full_like(noise, residuals.core)
         return linearise(self.counts, posterior.state, query, self.half_range, residuals, moments, noise)
 

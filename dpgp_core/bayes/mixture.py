@@ -88,8 +88,8 @@ class Mixture:
         outcomes: distribution of outcomes about the curve, which replaces ``noise_variances`` if it is known.
         fit: result of the test of fit for each draw, which may widen intervals; () if there was no test.
         unseen: largest share of the records that may be outliers hidden by the noise (``prediction.unseen_outliers``).
-        of_outliers: part of each model's variance that allows for outliers (draws, P), see
-            ``prediction.variance_of_outliers``.
+        cautious: part of each model's variance that allows for outliers and plateaus which the mean does not show
+            (draws, P), see ``prediction.variance_of_outliers`` and ``variance_of_plateaus``.
     """
 
     means: FloatArray
@@ -99,7 +99,7 @@ class Mixture:
     outcomes: OutcomeDistribution | None = None
     fit: tuple[Fit, ...] = ()
     unseen: float = 0.0
-    of_outliers: FloatArray | float = 0.0
+    cautious: FloatArray | float = 0.0
 
     def at(self, rows: slice) -> Mixture:
         """Return the posterior at some of the test inputs."""
@@ -109,7 +109,7 @@ class Mixture:
             means=self.means[..., rows],
             variances=self.variances[..., rows],
             outcomes=None if outcomes is None else outcomes._replace(variance=outcomes.variance[:, rows]),
-            of_outliers=self.of_outliers if isinstance(self.of_outliers, float) else self.of_outliers[:, rows],
+            cautious=self.cautious if isinstance(self.cautious, float) else self.cautious[:, rows],
         )
 
     @property
@@ -229,7 +229,7 @@ def stack_draws(parts: Sequence[Mixture]) -> Mixture:
         else None,
         fit=tuple(fit for part in parts for fit in part.fit),
         unseen=max(part.unseen for part in parts),
-        of_outliers=np.concatenate([np.broadcast_to(part.of_outliers, part.means[:, 0].shape) for part in parts]),
+        cautious=np.concatenate([np.broadcast_to(part.cautious, part.means[:, 0].shape) for part in parts]),
     )
 
 
@@ -246,7 +246,8 @@ class JointPosterior:
         weights: probabilities of the models, which add up to 1 (m,).
         fit: result of the test of fit; () if there was no test.
         change_points: part of covariance_m that is due to change points (P, P), for each model; () if there are none.
-        of_outliers: variance that allows for outliers under every model (P,). They affect all test inputs alike.
+        cautious: variance that allows for outliers and plateaus under every model (P,). They are taken to move the
+            curve in the same direction at all test inputs.
     """
 
     models: tuple[Model, ...]
@@ -256,7 +257,7 @@ class JointPosterior:
     weights: FloatArray
     fit: tuple[Fit, ...] = ()
     change_points: tuple[FloatArray, ...] = ()
-    of_outliers: FloatArray | float = 0.0
+    cautious: FloatArray | float = 0.0
 
     @property
     def widened(self) -> float:
@@ -296,7 +297,7 @@ class JointPosterior:
 
     def _covariance(self, m: int) -> FloatArray:
         prior = self.models[m].kernel(self.X_test, self.X_test)
-        shift = np.sqrt(np.broadcast_to(self.of_outliers, len(self.X_test)))
+        shift = np.sqrt(np.broadcast_to(self.cautious, len(self.X_test)))
         covariance = prior - self.cross_covariances[m].T @ self.cross_covariances[m] + np.outer(shift, shift)
         return covariance + self.change_points[m] if self.change_points else covariance
 

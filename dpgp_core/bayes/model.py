@@ -316,6 +316,11 @@ def visible_width(models: Sequence[Model], variances: FloatArray, weights: Float
     return None
 
 
+def is_smooth(kernel: Kernel) -> bool:
+    """Whether a kernel is EQ, or EQ about an unknown mean level."""
+    return isinstance(kernel.curve if isinstance(kernel, LevelAndCurve) else kernel, EQ)
+
+
 def always_planned_for(kernel: Kernel) -> bool:
     """Whether strategies are planned for this kernel even if it is unlikely, because no other plan would reveal it.
 

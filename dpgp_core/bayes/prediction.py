@@ -14,6 +14,7 @@ from ..measurement.fit import fits_of
 from .clipping import ends_of
 from .filter import Filter, Posterior
 from .mixture import Mixture
+from .model import is_smooth
 from .queries import StageMeasurement
 from .residuals import (
     expected,
@@ -126,13 +127,54 @@ def unseen_outliers(filtered: Filter, posterior: Posterior, stages: Sequence[Sta
     return min(_SEEN / math.sqrt(information), 1.0) if information else 1.0
 
 
+def variance_of_plateaus(
+    filtered: Filter,
+    posterior: Posterior,
+    stages: Sequence[StageMeasurement],
+    dispersion: FloatArray,
+    prediction: Mixture,
+    X_test: FloatArray,
+) -> FloatArray:
+    """Return the variance to add to that of f at X_test (P,), because the prediction may smooth a plateau.
+
+    A second posterior is computed from the stages, in which curves are smooth, plateaus are more probable, and the
+    residual variance varies with the input ("Change points" in docs/bayes_cloaking.md). The result is 0 if no kernel is
+    smooth.
+
+    Args:
+        dispersion: residual variance in each bin (M,); only its proportions matter.
+        others: see ``variance_of_outliers``.
+    """
+    models, index = filtered.models, posterior.state.index
+    smooth = np.array([is_smooth(each.kernel) for each in models.features])
+    likely = smooth * np.bincount(models.label[index], posterior.weights[index], minlength=len(smooth))
+    if not likely.any():
+        return np.zeros(len(X_test))
+    residuals = filtered.residuals(posterior)
+    shapes = replace(models.change_points, plateau_share=TUNING.cautious_plateau_share)
+    labels = np.flatnonzero(likely >= TUNING.least_weight * likely.max())
+    kept = replace(models, change_points=shapes).with_noise(labels, residuals.core)
+    noise = residuals.core * dispersion / np.average(dispersion, weights=filtered.counts.nonnegative)
+    again = replace(filtered, models=kept, noise_over_bins=noise)
+    second = again.prior(posterior.log_densities)
+    for stage in stages:
+        second = again.after(second, stage)
+    return _added(prediction, predict(again, second, X_test))
+
+
+def _added(prediction: Mixture, second: Mixture) -> FloatArray:
+    """Return v' + (m' - m)^2 - v, or 0 if that is negative (P,), for the moments of a second posterior."""
+    added = second.variance[0] + (second.mean[0] - prediction.mean[0]) ** 2 - prediction.variance[0]
+    return np.asarray(np.maximum(added, 0.0))
+
+
 def variance_of_outliers(
     filtered: Filter, posterior: Posterior, stages: Sequence[StageMeasurement], prediction: Mixture, X_test: FloatArray
 ) -> FloatArray:
     """Return the variance to add to that of f at X_test (P,), because outliers may differ from what the curve assumes.
 
     It is 0 unless the squares make outliers likely. Otherwise a second, more cautious posterior is computed from the
-    stages ("Cautious posterior" in docs/bayes_cloaking.md). If it has the mean m' and the variance v', and the
+    stages ("Clipping bias" in docs/bayes_cloaking.md). If it has the mean m' and the variance v', and the
     prediction has the mean m and the variance v, the added variance is v' + (m' - m)^2 - v, or 0 if that is negative.
 
     Args:
@@ -169,6 +211,4 @@ def variance_of_outliers(
     second = again.prior(prior)
     for stage in kept:
         second = again.after(second, stage)
-    safe = predict(again, second, X_test)
-    added = safe.variance[0] + (safe.mean[0] - prediction.mean[0]) ** 2 - prediction.variance[0]
-    return np.asarray(np.maximum(added, 0.0))
+    return _added(prediction, predict(again, second, X_test))

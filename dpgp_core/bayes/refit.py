@@ -60,7 +60,7 @@ class CurvePosterior(NamedTuple):
             weights=self.curve.weights[0],
             fit=self.curve.fit,
             change_points=of_change_points,
-            of_outliers=np.broadcast_to(self.curve.of_outliers, self.curve.means[:, 0].shape)[0],
+            cautious=np.broadcast_to(self.curve.cautious, self.curve.means[:, 0].shape)[0],
         )
 
 
@@ -314,13 +314,13 @@ def contrast(joint: JointPosterior) -> Mixture:
     """
     P = len(joint.X_test) // 2
     a, b, variances = joint.X_test[:P], joint.X_test[P:], []
-    of_outliers = np.broadcast_to(joint.of_outliers, 2 * P)
+    cautious = np.broadcast_to(joint.cautious, 2 * P)
     for model, Q in zip(joint.models, joint.cross_covariances, strict=True):
         prior = model.kernel.diagonal(a) + model.kernel.diagonal(b)
         covariance = [float(model.kernel(a[i : i + 1], b[i : i + 1])[0, 0]) for i in range(P)]
         Q_difference = Q[:, :P] - Q[:, P:]
         variance = prior - 2 * np.array(covariance) - np.einsum("ij,ij->j", Q_difference, Q_difference)
-        variances.append(np.maximum(variance, 1e-14 * prior) + of_outliers[:P] + of_outliers[P:])
+        variances.append(np.maximum(variance, 1e-14 * prior) + cautious[:P] + cautious[P:])
     return Mixture(
         means=(joint.means[:, :P] - joint.means[:, P:])[None],
         variances=np.array([variances]),

@@ -111,6 +111,20 @@ class ModelSet:
         phi = self.features[label].at(lifted(X, self.bins.periods)).values()
         return np.pad(phi, ((0, 0), (0, self.rank - phi.shape[1])))
 
+    def with_noise(self, labels: IndexArray, noise_variance: float) -> ModelSet:
+        """Return one model for each of the kernels ``labels`` (K,), all with this noise variance."""
+        first = np.array([np.flatnonzero(self.label == each)[0] for each in labels])
+        return replace(
+            self,
+            label=self.label[first],
+            noise_variance=np.full(len(first), noise_variance),
+            weight=self.weight[first],
+            family=tuple(self.family[each] for each in first),
+            always_planned_for=self.always_planned_for[first],
+            amplitude=self.amplitude[first],
+            change_point_variances=np.tile(self.change_points.variances_under(noise_variance), (len(first), 1)),
+        )
+
     def open_variance(self, label: IndexArray, within: FloatArray) -> FloatArray:
         """Return the part of the variance of f within a bin that known locations do not remove (A, M).
 
@@ -378,10 +392,15 @@ class State:
         return means
 
 
-def prior_state(models: ModelSet, counts: RecordCounts) -> State:
-    """Return the state before any residual is measured."""
+def prior_state(models: ModelSet, counts: RecordCounts, noise_over_bins: FloatArray | None = None) -> State:
+    """Return the state before any residual is measured.
+
+    Args:
+        noise_over_bins: see ``Filter``.
+    """
     A, k, M = len(models), models.rank, models.bins.size
-    eta = (1 + SHARED_CLIPPING_NOISE) * counts.nonnegative * models.noise_variance[:, None]
+    noise = models.noise_variance[:, None] if noise_over_bins is None else noise_over_bins
+    eta = np.broadcast_to((1 + SHARED_CLIPPING_NOISE) * counts.nonnegative * noise, (A, M))
     prior = np.concatenate([np.ones((A, k)), eta, np.ones((A, models.bias.shape[1]))], axis=1)
     of_kernel = np.stack([column_norms(star.T) for star in models.star])
     change_points = models.change_points.prior(models.change_point_variances)

@@ -349,6 +349,9 @@ class Tuning:
     plateau_share: float = 0.02
     plateau_widths: tuple[float, ...] = (1 / 11, 1 / 8, 1 / 6)
     plateau_ramp: float = 1 / 4
+    # The same probability in the posterior that allows for plateaus [bayes_ends: intervals cover 0.84 of a plateau, and
+    # 0.86 with private inputs; without this posterior they cover 0.70 and 0.65].
+    cautious_plateau_share: float = 0.05
     # ``mass_share`` is the probability that the curve steps at a mass. A bin is a mass if its share of all records
     # is at least ``least_mass``, and at least ``mass_over_mean`` times the mean share of a bin; noisy counts must
     # show this by ``clear_mass`` standard deviations [bayes_ends: with a probability of 0.5, coverage at a public mass
@@ -394,7 +397,8 @@ class Tuning:
     # (``always_planned_for``); and the probability below which plans no longer include them [dates, groups].
     planned_for: float = 0.03
     given_up: float = 1e-6
-    # Smallest weight of a family of kernels for which strategies are planned [inputs].
+    # Smallest weight of a family of kernels for which strategies are planned; and of a kernel in the posterior that
+    # allows for plateaus, over the largest one [inputs; bayes_inputs: seconds].
     least_weight: float = 0.02
     # ``noise_floor`` times the mean variance of the sums is added to their independent noise. Directions are kept if
     # their eigenvalue in the covariance of the sums, in units of this noise, is at least ``kept_eigenvalue``

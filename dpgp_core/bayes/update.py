@@ -141,8 +141,8 @@ def linearise(
         half_range: half the range of the outcomes, in model units.
         residuals: posterior of the residual variance, which determines the clipping bias.
         moments: posterior moments of f - g, if they have been computed already.
-        noise_variance: variance of an output about f (A,) that replaces each model's own in the moments of clipping;
-            None to use the models' own.
+        noise_variance: variance of an output about f, (A, M) or (A, 1), that replaces each model's own in the moments
+            of clipping; None to use the models' own.
     """
     low, high, g, models = query.low, query.high, query.g, state.models
     k, M, n = models.rank, models.bins.size, counts.mean
@@ -152,7 +152,7 @@ def linearise(
     beta = bias.sd
     low, high = low - middle, high - middle
     shift, V, v, within = moments or curve_moments(state, g)
-    noise = (state.noise_variance if noise_variance is None else noise_variance)[:, None]
+    noise = state.noise_variance[:, None] if noise_variance is None else noise_variance
     one = clipped(shift, v + within + noise, low, high)
     clips = np.isfinite(half_width).any()
     common = _common(one, shift, v, within + noise, low, high) if clips else np.zeros_like(v)

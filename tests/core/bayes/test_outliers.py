@@ -108,13 +108,15 @@ def test_sampled_curves_vary_as_much_as_intervals():
     np.testing.assert_allclose(np.diag(joint.covariance()), joint.widened**2 * found.curve.variance[0], rtol=1e-6)
     twice = np.concatenate([GRID[:20], GRID[20:40]])[:, None]
     joint = read.at(twice).joint()
-    assert (contrast(joint).variance[0] >= joint.of_outliers[:20] + joint.of_outliers[20:]).all()
+    assert (contrast(joint).variance[0] >= joint.cautious[:20] + joint.cautious[20:]).all()
 
 
 @pytest.mark.parametrize("name", ["normal", "counts"])
 def test_usual_outcomes_need_no_cautious_posterior(name):
-    made, read = release(name, 0)
-    assert not made.uncertainty.prediction.of_outliers.any()
+    _, read = release(name, 0)
+    filtered, posterior = read._conditioned
+    alone = predict(filtered, posterior, GRID[:, None])
+    assert not variance_of_outliers(filtered, posterior, read.measured.stages, alone, GRID[:, None]).any()
     assert not may_have_outliers(read._conditioned[1].log_densities)
 
 
