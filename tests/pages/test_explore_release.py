@@ -185,6 +185,16 @@ def of_people_in_a_corner() -> tuple[Explored, reading.Filtered, np.ndarray]:
     return found, statistic.refit_over_box(found, Refit("EQ", 50)), X
 
 
+def test_candidates_predict_nothing_that_is_not_drawn(found, monkeypatch):
+    """Only the weights of the candidates are shown if the release has models of its own."""
+    read, refit, points = statistic.refit_over_box(found, Refit("EQ", 50)), reading.refit, []
+    monkeypatch.setattr(reading, "refit", lambda *of, **more: points.append(len(more["X_test"])) or refit(*of, **more))
+    alone = statistic.refit_over_box(dataclasses.replace(found, models=()), Refit("EQ", 50))
+    again = statistic.refit_over_box(found, Refit("EQ", 50))
+    assert points == [len(read.X_test), 1]
+    np.testing.assert_allclose(again.lengthscale_probabilities, alone.lengthscale_probabilities, rtol=1e-12)
+
+
 @pytest.mark.full
 def test_the_axis_fits_what_is_drawn(found):
     read = statistic.refit_over_box(found, Refit("EQ", 50))

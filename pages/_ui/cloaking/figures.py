@@ -31,12 +31,12 @@ from pages._ui.look.plots import (
     PRIVATE,
     TRUTH,
     axis,
-    band,
+    band_of,
     centile_lines,
-    draw_line,
     faded,
     finish,
     input_axis,
+    line_of,
     named_lines,
     rows_named_inside,
     upright_line,
@@ -61,17 +61,23 @@ def curves(result: Result, overlay: bool, other: bool = False, pinned: Result | 
     colour, dash = (OTHER, "dash") if other else (PRIVATE, "solid")
     figure, wide = go.Figure(), intervals.output.of(0)[:, grid]
     first, *others = (intervals.curve.of(draw)[:, grid] for draw in range(len(result.samples)))
-    band(figure, x, wide[0], wide[1], colour, 0.12, f"range for one more person {level}")
-    band(figure, x, first[0], first[1], colour, 0.28, f"average {level}", legendgroup=BANDS)
+    bands = [
+        band_of(x, wide[0], wide[1], colour, 0.12, f"range for one more person {level}"),
+        band_of(x, first[0], first[1], colour, 0.28, f"average {level}", legendgroup=BANDS),
+    ]
     for ends in others:  # fewer points and digits, because there may be many releases
         few, low, high = np.stack([x, *ends])[:, ::2].astype(np.float32)
-        band(figure, few, low, high, colour, 0.28, legendgroup=BANDS)
-        figure.data[-1].opacity = 0
+        bands.append(band_of(few, low, high, colour, 0.28, legendgroup=BANDS) | {"opacity": 0})
+    figure.add_traces(bands)
     if overlay:
         add_truth(figure, data, x, result.nonprivate[grid])
-    for index, sample in enumerate(result.samples[:, grid]):
-        look = {"legendgroup": DRAWS, "showlegend": index == 0}
-        draw_line(figure, x, sample, "published curve", colour, dash, width=1.6, **look)
+    look: dict[str, Any] = {"width": 1.6, "legendgroup": DRAWS}
+    figure.add_traces(
+        [
+            line_of(x, sample, "published curve", colour, dash, showlegend=index == 0, **look)
+            for index, sample in enumerate(result.samples[:, grid])
+        ]
+    )
     if pinned is not None:
         _add_pinned(figure, x, pinned.samples[0, grid], pinned.intervals.curve.of(0)[:, grid])
     return named_lines(on_axes(figure, data, x, wide), SHORT)

@@ -31,6 +31,7 @@ from pages._ui.look.plots import (
     faded,
     finish,
     level_line,
+    line_of,
     named_lines,
     rows_named_inside,
 )
@@ -72,8 +73,13 @@ def curve(found: Findings) -> go.Figure:
         draw_line(figure, x, explored.truth, "truth", TRUTH, "dot")
         draw_line(figure, x, found.plain, "without privacy", NON_PRIVATE)
         figure.update_traces(meta=NOT_PRIVATE)
-    for index, path in enumerate(explored.paths[:_PATHS_DRAWN]):
-        draw_line(figure, x, path, "published path", REFINED, width=1.2, legendgroup="paths", showlegend=index == 0)
+    look: dict[str, Any] = {"width": 1.2, "legendgroup": "paths"}
+    figure.add_traces(
+        [
+            line_of(x, path, "published path", REFINED, showlegend=index == 0, **look)
+            for index, path in enumerate(explored.paths[:_PATHS_DRAWN])
+        ]
+    )
     if bayes is not None:
         draw_line(figure, x, bayes.mean, BAYES, PRIVATE, "dash", width=2.5)
     level_line(figure, explored.level, {"color": TRUTH, "width": 1}, "threshold")

@@ -126,7 +126,7 @@ def filtered(
         own: models of the release, in model units; if empty, the candidates replace them.
     """
     candidates = candidates_of(statistics, kernel, shares_of(statistics.x_box))
-    predicted = _read_with(statistics, *candidates, X_test).mixture
+    predicted = _read_with(statistics, *candidates, X_test[:1] if own else X_test).mixture
     itself = posterior_given(statistics, own).at(X_test).curve if own else predicted
     declared = [each.levels for each in statistics.columns if each.levels is not None]
     return Filtered(
