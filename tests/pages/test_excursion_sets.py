@@ -182,7 +182,7 @@ def test_nothing_private_overlaps_more_than_what_hides_nothing(kind):
     best = Findings(found, None, bayes.without_privacy(found)).best
     error = found.path_iou.std(ddof=1) / len(found.path_iou) ** 0.5
     assert found.path_iou.mean() <= best + error
-    # one release may be lucky: of nine the mean is so by three of its errors in one case of a hundred (24 have .930)
+    # One release may be lucky, and even the mean of a few
     overlaps = bayes.overlaps(view, found.bayes_epsilon)[found.level]
     assert overlaps.mean() <= best + 3 * overlaps.std(ddof=1) / len(overlaps) ** 0.5
 
@@ -226,7 +226,7 @@ def test_what_a_control_does_not_change_is_shared(asked):
 def test_nothing_beside_the_releases_is_computed(monkeypatch):
     """The same releases without noise would take as long again, and no figure shows them."""
     monkeypatch.setattr(bayes_cloaking, "ZeroNoise", None)
-    assert len(bayes.overlaps(CURVE, 1.0)[CURVE.level]) == CURVE.repeated
+    assert len(bayes.overlaps(CURVE, 1.0)[CURVE.level]) == bayes.REPEATED
 
 
 @pytest.mark.full_for("plumes", "london")
@@ -236,7 +236,7 @@ def test_enough_releases_are_simulated_for_the_median(kind):
     view = View(kind, study.start[0], 1.0, 1.0, 1, 0.0, 0.0, study.noise, 1e-4, 1)
     view = replace(view, threshold=compute.start_of(view))
     overlaps = bayes.overlaps(view, 1.0)[view.level]
-    assert bayes.median_error(overlaps) < 0.035
+    assert bayes.median_error(overlaps) < 0.045
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.2])

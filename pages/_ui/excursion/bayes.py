@@ -21,6 +21,7 @@ from pages._ui.work import cached, waiting
 
 MOST_TESTED = 50.0  # the largest probability that is tested against simulated truths
 HALF, SURE = 0.5, 0.9
+REPEATED = 5  # simulated releases; where a study opens, their median IoU has a standard error of 0.04 or less
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +90,7 @@ def _above(prediction: Mixture, view: View, level: float) -> FloatArray:
 def overlaps(
     view: View, epsilon: float, progress: Callable[[float], None] = lambda fraction: None
 ) -> dict[float, FloatArray]:
-    """Return the IoU with the true area (``view.repeated``,) of the simulated releases 1, 2, ... of Bayes cloaking, at
+    """Return the IoU with the true area (``REPEATED``,) of the simulated releases 1, 2, ... of Bayes cloaking, at
     each threshold that can be read from one release. They are not private.
 
     Only data, lengthscale and delta of ``view`` matter.
@@ -97,11 +98,11 @@ def overlaps(
     study, (_, _, truth) = view.study, data_of(view)
     known, found = np.isfinite(truth), []
     levels = (0.0,) if study.thresholds.subtracted else study.thresholds.offered
-    for prediction in _predictions(view, epsilon, range(1, view.repeated + 1)):
+    for prediction in _predictions(view, epsilon, range(1, REPEATED + 1)):
         sets = [_above(prediction, view, level)[known] >= HALF for level in levels]
         truly = [truth[known] >= level for level in levels]
         found.append([float(iou(inside, true)) for inside, true in zip(sets, truly, strict=True)])
-        progress(len(found) / view.repeated)
+        progress(len(found) / REPEATED)
     return dict(zip(levels, np.transpose(found), strict=True))
 
 

@@ -75,14 +75,6 @@ class View:
         return STUDIES[self.name]
 
     @property
-    def repeated(self) -> int:
-        """How many releases of Bayes cloaking are simulated.
-
-        At the settings with which a study opens, their median then has a standard error of about 0.03.
-        """
-        return 9 if self.study.scene == "curve" else 5
-
-    @property
     def level(self) -> float:
         """Threshold in model units."""
         return 0.0 if self.study.thresholds.subtracted else self.threshold

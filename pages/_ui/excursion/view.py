@@ -15,7 +15,7 @@ from datasets import STUDIES
 from dpgp_core.accounting.guarantee import Guarantee
 from pages._ui import session
 from pages._ui.excursion import compute, figures
-from pages._ui.excursion.bayes import MOST_TESTED, Findings, median_error
+from pages._ui.excursion.bayes import MOST_TESTED, REPEATED, Findings, median_error
 from pages._ui.excursion.compute import SIMULATED, Explored, View
 from pages._ui.excursion.figures import LAYERS
 from pages._ui.look import about as pictured
@@ -276,7 +276,7 @@ def steps(found: Findings) -> list[tuple[str, str]]:
         (
             "Distribution",
             f"{len(explored.path_iou)} paths, of which {SIMULATED} are simulated for this picture only, and "
-            f"{view.repeated} releases of Bayes cloaking{error}",
+            f"{REPEATED} releases of Bayes cloaking{error}",
         ),
         ("Hall's release", "kernel sum plus prior noise, exact Gaussian accounting at the ε of one path"),
         ("Accounting", "Rényi curve with proven sensitivity, signed covariance term, tight conversion"),

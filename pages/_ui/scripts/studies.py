@@ -242,7 +242,7 @@ def excursions(chosen: ExcursionSettings) -> Script:
     )
     if study.scene == "field":
         script.add(f"paths = {script.name(smoothed)}(paths, {SHOWN_SIDE})")
-    repeated = f"({view.seed}, *range(1, {view.repeated + 1}))"  # the release on screen comes first
+    repeated = f"({view.seed}, *range(1, {bayes.REPEATED + 1}))"  # the release on screen comes first
     seeds = repeated if chosen.overlay else f"({view.seed},)"
     written = script.of(bayes.mechanism(view.lengthscale, 1.0, view.delta))
     script.add(
