@@ -274,6 +274,20 @@ class ChangePoints:
         return _fitted(read, variances, self.log_prior)
 
 
+def single_effects(G: FloatArray, white: FloatArray, variances: FloatArray, log_prior: FloatArray) -> ChangePointState:
+    """Return the posterior of at most three terms b chi, each of which has one of J shapes.
+
+    Args:
+        G: effect of each shape, for unit height, on the whitened numbers (A, R, J).
+        white: the whitened numbers w (A, R).
+        variances: possible prior variances v_b of the heights under each model (A, V).
+        log_prior: log probability that a term is present and has each shape (J,).
+    """
+    none = np.zeros((len(G), TUNING.most_change_points, G.shape[2]))
+    state = ChangePointState(G, white, (white.shape[1],), none, none, np.zeros(len(G)))
+    return _fitted(state, variances, log_prior)
+
+
 def _T(matrices: FloatArray) -> FloatArray:
     """Return the transposes of A matrices."""
     return matrices.swapaxes(1, 2)

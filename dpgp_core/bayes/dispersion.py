@@ -23,6 +23,7 @@ from scipy.special import ndtr
 from ..arrays import FloatArray
 from ..strategies.strategy import Strategy
 from .filter import Filter, Posterior
+from .local_misfit import added_variance, local_misfit
 from .mixture import Mixture, OutcomeDistribution, skewness_of
 from .prediction import predict, unseen_outliers, variance_of_outliers, variance_of_plateaus
 from .queries import NOTHING, Distances, Measured, StageMeasurement
@@ -155,10 +156,13 @@ def predict_release(filtered: Filter, posterior: Posterior, measured: Measured, 
     if has_plateaus:
         of_plateaus = variance_of_plateaus(filtered, posterior, stages, over_bins, prediction, X_test)
         added = np.maximum(added, of_plateaus)
-    return replace(
-        prediction,
-        variances=prediction.variances + added,
+    misfit = local_misfit(filtered, posterior)
+    prediction = replace(
+        prediction.more_cautious(added),
         outcomes=outcomes,
-        cautious=added[None],
+        fit=tuple(fit.with_local_misfit(misfit.log_evidence, misfit.near) for fit in prediction.fit),
         unseen=unseen_outliers(filtered, posterior, stages),
     )
+    if any(fit.near for fit in prediction.fit):
+        return prediction.more_cautious(added_variance(filtered, posterior, misfit, prediction, X_test))
+    return prediction

@@ -88,8 +88,9 @@ class Mixture:
         outcomes: distribution of outcomes about the curve, which replaces ``noise_variances`` if it is known.
         fit: result of the test of fit for each draw, which may widen intervals; () if there was no test.
         unseen: largest share of the records that may be outliers hidden by the noise (``prediction.unseen_outliers``).
-        cautious: part of each model's variance that allows for outliers and plateaus which the mean does not show
-            (draws, P), see ``prediction.variance_of_outliers`` and ``variance_of_plateaus``.
+        cautious: part of each model's variance that allows for outliers, plateaus and a local misfit which the mean
+            does not show (draws, P), see ``prediction.variance_of_outliers``, ``prediction.variance_of_plateaus`` and
+            ``local_misfit.added_variance``.
     """
 
     means: FloatArray
@@ -111,6 +112,10 @@ class Mixture:
             outcomes=None if outcomes is None else outcomes._replace(variance=outcomes.variance[:, rows]),
             cautious=self.cautious if isinstance(self.cautious, float) else self.cautious[:, rows],
         )
+
+    def more_cautious(self, variance: FloatArray) -> Mixture:
+        """Return the posterior with an additional variance of f (P,) under every model."""
+        return replace(self, variances=self.variances + variance, cautious=self.cautious + variance[None])
 
     @property
     def widened(self) -> FloatArray | float:
@@ -246,8 +251,8 @@ class JointPosterior:
         weights: probabilities of the models, which add up to 1 (m,).
         fit: result of the test of fit; () if there was no test.
         change_points: part of covariance_m that is due to change points (P, P), for each model; () if there are none.
-        cautious: variance that allows for outliers and plateaus under every model (P,). They are taken to move the
-            curve in the same direction at all test inputs.
+        cautious: variance that allows for outliers, plateaus and a local misfit under every model (P,). They are taken
+            to move the curve in the same direction at all test inputs.
     """
 
     models: tuple[Model, ...]

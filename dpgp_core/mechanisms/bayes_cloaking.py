@@ -97,7 +97,7 @@ class BayesRelease(Release):
     @property
     def fit(self) -> Fit:
         """Test of whether the released numbers fit the models; that of the worst fit if there are several releases."""
-        return max(self.uncertainty.prediction.fit, key=lambda each: (each.widened, each.ratio))
+        return max(self.uncertainty.prediction.fit, key=lambda each: (each.widened, bool(each.near), each.ratio))
 
     @property
     def detail(self) -> str:
