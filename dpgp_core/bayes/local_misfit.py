@@ -15,7 +15,9 @@ alternative against the models is
 E is a ratio of two densities of z and has the mean 1 if the models are true. By Markov's inequality, it exceeds 1 / p
 in at most a share p of the releases, however many regions there are and however similar they are. This holds for any q
 that is chosen beforehand. As a deviation is seen best next to a smooth curve, q gives half of the probability to the
-smoothest kernels.
+smoothest kernels. The alternative has to fit itself: the sum leaves out models and regions for which the squared norm
+that b does not explain, |w_-|^2 - (G_j^T w_-)^2 / S_j, exceeds the threshold of the test of squared norms. Otherwise a
+model that is far from the truth would count, whose linearised sums determine no evidence. This only reduces E.
 
 The effects G follow from the state. A unit of b in bin c changes the sums like n_c units of the deviation eta_c, which
 is independent of the rest of the state a priori. As ``rows`` is the covariance of w with the state, the effect of one
@@ -29,11 +31,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import softmax
+from scipy.special import chdtri, softmax
 
 from ..arrays import FloatArray
 from ..gp.grid import IndexArray
 from ..levels import level_columns
+from ..measurement.fit import OF_SQUARES
 from .changepoints import single_effects
 from .clusters import Bins
 from .filter import Filter, Posterior
@@ -49,7 +52,7 @@ class LocalMisfit(NamedTuple):
     """Evidence of a deviation from the models in one of J regions.
 
     Attributes:
-        log_evidence: log E.
+        log_evidence: log E; -inf if no alternative fits.
         near: low and high end of the likeliest region along each numerical side, from 0 to 1, from the centres of its
             bins.
         regions: whether each bin belongs to each region (J, M).
@@ -92,11 +95,13 @@ def local_misfit(filtered: Filter, posterior: Posterior) -> LocalMisfit:
     state, bins, regions = posterior.state, filtered.bins, regions_of(filtered.bins)
     weights = (posterior.weights * alternative_to_prior(filtered.models))[state.index]
     rows = np.flatnonzero(weights)
-    log_weights = np.empty((len(rows), regions.shape[0]))
+    log_weights, most = np.empty((len(rows), regions.shape[0])), chdtri(state.rows.shape[1], OF_SQUARES)
     for found, row in zip(log_weights, rows.tolist(), strict=True):
-        found[:] = math.log(weights[row]) + log_bayes_factors(
-            _effects(filtered, state, row, regions), _unexplained(state, row), _variances(filtered, state, row)
-        )
+        G, white = _effects(filtered, state, row, regions), _unexplained(state, row)
+        score, S = G @ white, np.einsum("jr,jr->j", G, G)
+        explained = np.divide(score**2, S, out=np.zeros_like(S), where=S > 0)
+        factors = log_bayes_factors(score, S, _variances(filtered, state, row))
+        found[:] = math.log(weights[row]) + np.where(white @ white - explained <= most, factors, -math.inf)
     log_weights -= math.log(regions.shape[0])
     of_models = np.logaddexp.reduce(log_weights, axis=1)
     likeliest = regions[[np.logaddexp.reduce(log_weights, axis=0).argmax()]].indices
@@ -123,15 +128,16 @@ def alternative_to_prior(models: ModelSet) -> FloatArray:
     return np.asarray(((1 - share) + share * smoothest / smoothest.sum() / prior)[models.label])
 
 
-def log_bayes_factors(G: FloatArray, white: FloatArray, variances: FloatArray) -> FloatArray:
+def log_bayes_factors(score: FloatArray, S: FloatArray, variances: FloatArray) -> FloatArray:
     """Return the log Bayes factor of each of J shapes with an unknown height, against no deviation (J,).
 
     Args:
-        G: effect of each shape, for unit height, on the whitened numbers (J, R).
-        white: whitened numbers (R,), which are standard normal if there is no deviation.
+        score: products G_j^T w of the effect of each shape, for unit height, and the whitened numbers (J,). The latter
+            are standard normal if there is no deviation.
+        S: squared norms |G_j|^2 (J,).
         variances: possible prior variances v_b of the height, which are equally likely (V,).
     """
-    v_b, score, S = variances[:, None], G @ white, np.einsum("jr,jr->j", G, G)
+    v_b = variances[:, None]
     each = 0.5 * (v_b * score**2 / (1 + v_b * S) - np.log1p(v_b * S))
     return np.asarray(np.logaddexp.reduce(each, axis=0) - math.log(len(variances)))
 

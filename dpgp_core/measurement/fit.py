@@ -46,7 +46,8 @@ class Fit:
         threshold: the largest ratio that counts as a fit.
         widened: factor by which half-widths of all intervals are multiplied; 1.0 if the first test accepts the fit.
         likeliest: ``ratio`` of the most probable model alone.
-        local: decimal logarithm of the Bayes factor E of a deviation in a part of the box.
+        local: decimal logarithm of the Bayes factor E of a deviation in a part of the box; -inf if no curve with such
+            a deviation fits either.
         near: the likeliest part if the second test rejects the fit: its (low, high) along each numerical side of the
             box, from 0 to 1. () if the test accepts the fit.
     """
