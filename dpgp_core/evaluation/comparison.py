@@ -33,11 +33,9 @@ from ..bayes.model import Model
 from ..bayes.record_posterior import RecordModel, record_models
 from ..bayes.settings import outcome_model_for
 from ..bayes.tuning import TUNING
-from ..gp.grid import IndexArray
-from ..gp.uncertainty import Predictive
 from ..kernels import Kernel
 from ..linalg import sturdy_cholesky
-from ..mechanisms import BayesCloaking
+from ..mechanisms import BayesCloaking, RefinedCloaking
 from ..mechanisms.base import Mechanism
 from ..mechanisms.gaussian import ModelBasedMechanism
 from ..table import Dataset
@@ -47,33 +45,61 @@ from .errors import held_out_rmse, interval_score
 LEVEL = 0.95  # confidence level of the intervals that are reported
 
 
+class Made(NamedTuple):
+    """A plan or a prediction, and the seconds in which it is made alone, with all that it shares with others."""
+
+    value: Any
+    seconds: float
+
+
 class HeldOutFold(NamedTuple):
     """A fold: the records on which a mechanism is trained, and the inputs and outputs of those on which it is tested.
 
-    ``plans`` are the public plans that were made, by epsilon; the key is None if one plan is used for every budget.
-    ``models`` are the predictions of declared models that were made, which mechanisms with the same model share.
+    ``plans`` are the public plans that were made, each with its mechanism at a fixed budget if the plan serves all
+    budgets. ``models`` are the predictions of declared models, which mechanisms with the same model share.
     """
 
     train: Dataset
     X_test: FloatArray
     truth: FloatArray
-    plans: dict[float | None, Any]
-    models: dict[Hashable, Predictive]
+    plans: list[tuple[Mechanism, Made]]
+    models: dict[Hashable, Made]
+
+    def copied(self) -> HeldOutFold:
+        """Return the fold with these plans, to which further ones can be added without changing this one."""
+        return self._replace(plans=[*self.plans], models={**self.models})
 
     def plan_for(self, mechanism: Mechanism) -> Any:
         """Return the plan of a mechanism for this fold at its budget. It is made once and then reused."""
-        epsilon = None if mechanism.one_plan else mechanism.guarantee.budget.epsilon
-        if epsilon not in self.plans:
-            self.plans[epsilon] = self._plan_for(mechanism)
-        return self.plans[epsilon]
+        return self.made_for(mechanism).value
 
-    def _plan_for(self, mechanism: Mechanism) -> Any:
+    def made_for(self, mechanism: Mechanism) -> Made:
+        """Return this plan with the seconds that it takes."""
+        planned = mechanism.as_planned
+        for known, plan in self.plans:
+            if known == planned:
+                return plan
+        plan = self._plan(mechanism)
+        self.plans.append((planned, plan))
+        return plan
+
+    def _plan(self, mechanism: Mechanism) -> Made:
         if not isinstance(mechanism, ModelBasedMechanism):
-            return mechanism.plan_for(self.train, self.X_test)
+            return _timed(lambda: mechanism.plan_for(self.train, self.X_test))
         declared = mechanism.kernel, mechanism.noise_variance, mechanism.inference, mechanism.tolerance
         if declared not in self.models:
-            self.models[declared] = mechanism.model_for(self.train.X, self.X_test)
-        return mechanism.plan_of(self.models[declared], self.X_test)
+            self.models[declared] = _timed(lambda: mechanism.model_for(self.train.X, self.X_test))
+        model = self.models[declared]
+        if isinstance(mechanism, RefinedCloaking):
+            last, refined = self.made_for(mechanism.last_stage), mechanism
+            return _timed(lambda: refined.plan_before(last.value, model.value, self.X_test), last.seconds)
+        return _timed(lambda: mechanism.plan_of(model.value, self.X_test), model.seconds)
+
+
+def _timed(make: Callable[[], Any], seconds: float = 0.0) -> Made:
+    """Return what ``make`` returns, and the seconds that it took in addition to these."""
+    start = time.perf_counter()
+    return Made(make(), seconds + time.perf_counter() - start)
 
 
 class Residuals(NamedTuple):
@@ -94,7 +120,7 @@ def left_out(dataset: Dataset, folds: Folds) -> list[HeldOutFold]:
     """Split a data set by public folds, without making plans."""
     everybody = np.arange(dataset.n)
     splits = ((dataset.subset(np.delete(everybody, test)), test) for test in folds)
-    return [HeldOutFold(train, dataset.X[test], dataset.clipped_y[test], {}, {}) for train, test in splits]
+    return [HeldOutFold(train, dataset.X[test], dataset.clipped_y[test], [], {}) for train, test in splits]
 
 
 def hold_out(mechanism: Mechanism, dataset: Dataset, folds: Folds) -> list[HeldOutFold]:
@@ -159,8 +185,7 @@ class Sweep(NamedTuple):
             without intervals, and if they are not computed.
         half_score: half of the interval score of these intervals, mean over releases and test points (E,), which is the
             half-width plus 20 times the distance of outputs outside; nan without intervals.
-        seconds: time of one plan and one release in seconds, mean over folds, measured where they ran. The prediction
-            of a declared model that several mechanisms share counts for the first of them.
+        seconds: time of one plan and one release in seconds, mean over folds, measured where they ran.
     """
 
     errors: FloatArray
@@ -208,6 +233,7 @@ def sweeps(
     seed: int,
     executor: Executor | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
+    held: Sequence[HeldOutFold] = (),
 ) -> list[Sweep]:
     """Return the held-out performance of several mechanisms. Folds are independent tasks.
 
@@ -217,17 +243,18 @@ def sweeps(
         trials: at least one.
         seed: seed of the simulation. Random numbers depend on it and on the index of the fold, not on the process.
         progress: called with the fraction done, after every mechanism in this process or every fold in others.
+        held: result of ``hold_out`` for the same folds and mechanisms whose plans were made before.
 
     Raises:
         ValueError: draws < 1, or an epsilon is out of range for a mechanism.
     """
-    fold = partial(_sweep_fold, tuple(trials), dataset, seed)
+    fold = partial(_sweep_fold, tuple(trials), seed)
     pieces: list[list[Piece]] = []
     if executor is None:
-        for index, test in enumerate(folds):
-            pieces.append(fold(index, test, lambda part: progress((len(pieces) + part) / len(folds))))
+        for index, each in enumerate(held or left_out(dataset, folds)):
+            pieces.append(fold(index, each, lambda part: progress((len(pieces) + part) / len(folds))))
     else:
-        for piece in executor.map(fold, list(range(len(folds))), list(folds)):
+        for piece in executor.map(fold, list(range(len(folds))), list(held or left_out(dataset, folds))):
             pieces.append(piece)
             progress(len(pieces) / len(folds))
     return [gathered(of_one) for of_one in zip(*pieces, strict=True)]
@@ -245,19 +272,17 @@ def gathered(pieces: Sequence[Piece]) -> Sweep:
 
 def _sweep_fold(
     trials: Sequence[Trial],
-    dataset: Dataset,
     seed: int,
     index: int,
-    test: IndexArray,
+    held: HeldOutFold,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> list[Piece]:
-    """Run one fold of ``sweeps``, with test records ``test`` and this index."""
-    [held] = left_out(dataset, (test,))
-    pieces: list[Piece] = []
+    """Run one fold of ``sweeps``, with this index."""
+    fold, pieces = held.copied(), list[Piece]()
     for mechanism, epsilons, draws, with_intervals in trials:
-        start, fold = time.perf_counter(), held._replace(plans={})  # the prediction of the declared model is shared
+        plan, start = fold.made_for(mechanism), time.perf_counter()
         residuals_of(mechanism, fold, 1, [seed, index], intervals=False)
-        seconds = time.perf_counter() - start
+        seconds = plan.seconds + time.perf_counter() - start
         parts = [
             residuals_of(with_epsilon(mechanism, each), fold, draws, [seed, index], each in with_intervals)
             for each in epsilons
@@ -345,16 +370,15 @@ def error_of_methods(
     Args:
         declared: kernels and noise variances of Gaussian processes, in model units.
         mechanisms: mechanisms with any budget. They are run with epsilon = ``LARGE_EPSILON``.
-        held: result of ``hold_out`` for the mechanism, if there is only one; otherwise plans are made here.
+        held: result of ``hold_out`` for mechanisms whose plans were made before.
     """
-    held, errors = held or left_out(dataset, folds), [math.inf]
+    held, errors = [each.copied() for each in held] or left_out(dataset, folds), [math.inf]
     for kernel, noise_variance in declared:
         pairs = zip(held_out_matrices(kernel, dataset.X, folds, noise_variance), held, strict=True)
         curves = [dataset.in_data_units(C @ fold.train.standardised()) - fold.truth for C, fold in pairs]
         errors.append(float(held_out_rmse(curves)))
     for mechanism in mechanisms:
-        planned = [fold._replace(plans={**fold.plans}) for fold in held]
-        errors.append(float(held_out_errors(with_epsilon(mechanism, LARGE_EPSILON), planned, _DRAWS, 0).mean()))
+        errors.append(float(held_out_errors(with_epsilon(mechanism, LARGE_EPSILON), held, _DRAWS, 0).mean()))
     return min(errors)
 
 

@@ -7,8 +7,10 @@ variational sparse GP the data enter only by two sums over records, A and B.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.cluster.vq import ClusterError, kmeans2
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
@@ -17,6 +19,7 @@ from ..checks import check_positive
 from ..kernels import Kernel
 from ..linalg import check_columns
 
+_STEPS, _AT_A_TIME = 50, 5  # largest number of steps of k-means, and after how many it is checked whether it goes on
 _RESTARTS = 5  # k-means finds local optima only; the best of a few runs is kept
 
 
@@ -113,13 +116,29 @@ def _kmeans(points: FloatArray, m: int, rng: np.random.Generator) -> FloatArray 
     best, least = None, np.inf
     for _ in range(_RESTARTS):
         try:
-            centres, nearest = kmeans2(points, m, iter=50, minit="++", missing="raise", rng=rng)
+            centres, nearest = _lloyd(points, m, rng)
         except ClusterError:
             continue
         spread = float(((points - centres[nearest]) ** 2).sum())
         if spread < least:
             best, least = centres, spread
     return best
+
+
+def _lloyd(points: FloatArray, m: int, rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.integer[Any]]]:
+    """Return centres (m, D) after ``_STEPS`` steps of Lloyd's algorithm, or fewer if more would change nothing, and the
+    nearest centre of each point (n,) before the last step.
+
+    Raises:
+        ClusterError: a cluster became empty.
+    """
+    centres, nearest = kmeans2(points, m, iter=_AT_A_TIME, minit="++", missing="raise", rng=rng)
+    for _ in range(_AT_A_TIME, _STEPS, _AT_A_TIME):
+        before = centres
+        centres, nearest = kmeans2(points, before, iter=_AT_A_TIME, minit="matrix", missing="raise")
+        if np.array_equal(centres, before):
+            break
+    return centres, nearest
 
 
 Features = Callable[[FloatArray], FloatArray]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, NewType
 
 import numpy as np
@@ -205,6 +205,16 @@ class Mechanism(ABC):
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """Guarantee of one release. It is known before any data are read."""
+
+    @property
+    def as_planned(self) -> Mechanism:
+        """This mechanism with a fixed budget, if one plan serves all budgets, so that equal ones have equal plans."""
+        here: Any = self
+        if not self.one_plan:
+            return self
+        budget = {"epsilon": 1.0, "delta": 0.01, "calibration": "analytic", "unproven": False}
+        fixed: Mechanism = replace(here, **{name: value for name, value in budget.items() if hasattr(here, name)})
+        return fixed
 
     @property
     def has_interval(self) -> bool:

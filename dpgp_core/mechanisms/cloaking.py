@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar
 
 import numpy as np
@@ -250,8 +250,17 @@ class RefinedCloaking(OptimisedNoise):
 
     def plan_of(self, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
         """Return the public plan of both stages, given the prediction of the declared model at X_test (P, D)."""
+        return self.plan_before(self.last_stage.plan_of(model, X_test, executor), model, X_test, executor)
+
+    @property
+    def last_stage(self) -> Cloaking:
+        """Return the mechanism whose plan is that of the last stage."""
+        shared = {each.name: getattr(self, each.name) for each in fields(OptimisedNoise)}
+        return Cloaking(**shared)
+
+    def plan_before(self, last: Plan, model: Predictive, X_test: FloatArray, executor: Executor | None = None) -> Plan:
+        """Return the public plan of both stages, given that of the last one and the prediction of the model."""
         X = model.X
-        last = self.designed(model.C, self.test_weights, model, model.inference, executor)
         everywhere, weights = np.vstack([X, X_test]), self.test_weights
         if weights is not None:
             weights = np.concatenate([np.full(len(X), weights.mean()), weights])

@@ -13,7 +13,7 @@ from dpgp_core.evaluation.comparison import Trial, held_out_errors, hold_out, sw
 from dpgp_core.evaluation.cross_validation import held_out_matrices, k_folds, plan_folds
 from dpgp_core.gp.regression import cloaking_matrix
 from dpgp_core.kernels import EQ, Matern12, Matern52
-from dpgp_core.mechanisms import Cloaking
+from dpgp_core.mechanisms import Cloaking, RefinedCloaking
 from dpgp_core.mechanisms.gaussian import ModelBasedMechanism
 from tests.core.evaluation.simulated import expected_rmse, monte_carlo_folds
 from tests.core.evaluation.toys import CLOAKING, EVERY_KIND, FOLDS, TOY
@@ -112,9 +112,11 @@ def test_plans_are_made_once_and_share_the_declared_model(monkeypatch):
 
     counted(ModelBasedMechanism, "model_for", "model")
     counted(Cloaking, "plan_of", "plan")
-    tried = [CLOAKING, replace(CLOAKING, objective="logdet"), replace(CLOAKING, noise_variance=0.5)]
+    variants = [replace(CLOAKING, objective="logdet"), replace(CLOAKING, noise_variance=0.5)]
+    shared = {name: getattr(CLOAKING, name) for name in ("kernel", "noise_variance", "epsilon", "delta")}
+    tried = [RefinedCloaking(**shared), CLOAKING, *variants, replace(CLOAKING, delta=0.1)]
     found = sweeps([Trial(each, EPSILONS, 7, EPSILONS[:1]) for each in tried], TOY, FOLDS, 11)
-    assert made == {"model": 2 * len(FOLDS), "plan": len(tried) * len(FOLDS)}
+    assert made == {"model": 2 * len(FOLDS), "plan": 3 * len(FOLDS)}  # the last stage of refined cloaking is cloaking
     for mechanism, together in zip(tried, found, strict=True):
         alone = sweep(mechanism, TOY, FOLDS, EPSILONS, 7, 11)
         np.testing.assert_array_equal(together.errors, alone.errors)

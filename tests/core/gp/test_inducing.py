@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
+from dpgp_core.gp import inducing
 from dpgp_core.gp.grid import Grid
 from dpgp_core.gp.inducing import (
     choose_inducing,
@@ -119,3 +120,14 @@ def test_whitened_features_are_within_the_prior_sd():
 def test_grid_of_cell_centres():
     np.testing.assert_allclose(Grid(box=((1.0, 5.0),), bins=2).centres, [[2.0], [4.0]])
     np.testing.assert_allclose(Grid(box=((0.0, 2.0), (0.0, 6.0)), bins=(1, 3)).centres, [[1, 1], [1, 3], [1, 5]])
+
+
+def test_k_means_stops_where_more_steps_change_nothing(monkeypatch):
+    points, steps = np.random.default_rng(3).uniform(size=(200, 2)), []
+    run = inducing.kmeans2
+    whole = run(points, 7, iter=50, minit="++", missing="raise", rng=np.random.default_rng(1))
+    monkeypatch.setattr(inducing, "kmeans2", lambda *args, **how: steps.append(how["iter"]) or run(*args, **how))
+    found = inducing._lloyd(points, 7, np.random.default_rng(1))
+    for one, other in zip(found, whole, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert sum(steps) < 50
