@@ -13,6 +13,7 @@ from scipy.optimize import brentq
 from datasets import exhibit
 from dpgp_core.accounting.gaussian import noise_multiplier
 from dpgp_core.evaluation.comparison import held_out_errors, hold_out
+from dpgp_core.strategies import noise_design
 from pages._ui import left_out, session
 from pages._ui.cloaking import computed as cloaking
 from pages._ui.compare import compute, contenders, view, words
@@ -193,7 +194,7 @@ def test_another_delta_simulates_the_present_epsilon_only(kept, delta):
 
 
 def test_other_deltas_are_simulated_unless_kept(kept, monkeypatch):
-    monkeypatch.setattr(contenders, "simulated", lambda data, wanted: [a_curve(each[0].delta) for each in wanted])
+    monkeypatch.setattr(contenders, "simulated", lambda data, held, wanted: [a_curve(each[0].delta) for each in wanted])
     found = compute.curve(ELSEWHERE, "cloaking")
     assert not found.interpolated
     assert (found.errors == ELSEWHERE.delta).all()
@@ -309,9 +310,9 @@ def test_one_task_computes_what_a_page_lacks(cold, monkeypatch):
     tasks: list[Sequence[contenders.Wanted]] = []
     simulated = contenders.simulated
 
-    def counted(data, wanted):
+    def counted(data, held, wanted):
         tasks.append(wanted)
-        return simulated(data, wanted)
+        return simulated(data, held, wanted)
 
     monkeypatch.setattr(contenders, "simulated", counted)
     found = compute.together(TOY_CONTEST, QUICK, 2.0, "Comparing")
@@ -330,6 +331,20 @@ def test_one_task_computes_what_a_page_lacks(cold, monkeypatch):
             alone = alone.replaced_at(epsilon, contenders.point(data, concern, name, epsilon))
             for values in ("errors", "half_width", "half_score"):
                 np.testing.assert_array_equal(getattr(curve, values), getattr(alone, values))
+
+
+def test_kept_plans_are_not_made_again(cold, monkeypatch):
+    """The error without privacy has the plans of refined cloaking made, whose last stage is cloaking."""
+    names = ["refined", "cloaking"]
+    plain = compute.together(TOY_CONTEST, names, 2.0, "Comparing")
+    monkeypatch.setattr(cached, "jobs", Jobs(cached.ROOM))
+    left_out.plans_held(cached.answer, TOY_CONTEST.model, left_out.REFINED)
+    monkeypatch.setattr(noise_design, "_design", lambda *args: pytest.fail("a plan was made again"))
+    found = compute.together(TOY_CONTEST, names, 2.0, "Comparing")
+    for name in names:
+        np.testing.assert_array_equal(found[name].errors, plain[name].errors)
+        np.testing.assert_array_equal(found[name].half_width, plain[name].half_width)
+        assert found[name].seconds > 0.2 * plain[name].seconds  # those of the plan count
 
 
 def test_a_known_curve_is_drawn_at_once(kept):

@@ -95,7 +95,8 @@ def together(contest: Contest, names: Sequence[str], epsilon: float | None, doin
 
 
 def _simulated(contest: Contest, requests: Sequence[Prefetch], doing: str) -> list[Curve]:
-    return cached.together(doing, contenders.simulated, requests, (dataset(contest),))
+    held = cached.find(left_out.hold, contest.model, left_out.REFINED) or ()  # plans of other pages, and of the error
+    return cached.together(doing, contenders.simulated, requests, (dataset(contest), held))
 
 
 def at_once(contest: Contest, names: Sequence[str], epsilon: float) -> dict[str, Curve]:

@@ -17,6 +17,7 @@ from dpgp_core.accounting.guarantee import Protects
 from dpgp_core.accounting.losses import GaussianLoss
 from dpgp_core.arrays import FloatArray
 from dpgp_core.evaluation.comparison import (
+    HeldOutFold,
     Piece,
     Trial,
     gathered,
@@ -131,21 +132,32 @@ def curve(dataset: Dataset, contest: Contest, name: str) -> Curve:
 
     There are no intervals, because pages show those of one epsilon only (``point``).
     """
-    [found] = simulated(dataset, ((contest, name),))
+    [found] = simulated(dataset, (), ((contest, name),))
     return found
 
 
 def point(dataset: Dataset, contest: Contest, name: str, epsilon: float) -> Curve:
     """Simulate a contender at one epsilon, with the errors that ``curve`` has there, and intervals."""
-    [found] = simulated(dataset, ((contest, name, epsilon),))
+    [found] = simulated(dataset, (), ((contest, name, epsilon),))
     return found
 
 
-def simulated(dataset: Dataset, wanted: Sequence[Wanted], *, progress: Progress = lambda fraction: None) -> list[Curve]:
+def simulated(
+    dataset: Dataset,
+    held: Sequence[HeldOutFold],
+    wanted: Sequence[Wanted],
+    *,
+    progress: Progress = lambda fraction: None,
+) -> list[Curve]:
     """Return several curves and points, on the cluster if one is configured (``engine``).
 
     What they have in common is computed once: a contender's plans serve all its budgets, and contenders with the same
     model share its prediction.
+
+    Args:
+        dataset: data set of all of them.
+        held: its folds with plans that were made before, for example for the error without privacy; () for none.
+        wanted: their settings.
     """
     epsilons: dict[tuple[Contest, str], tuple[float, ...]] = {}
     points: dict[tuple[Contest, str], tuple[float, ...]] = {}
@@ -158,7 +170,9 @@ def simulated(dataset: Dataset, wanted: Sequence[Wanted], *, progress: Progress 
         for of_one, each in epsilons.items()
     ]
     with engine() as executor:
-        swept = dict(zip(epsilons, sweeps(trials, dataset, folds_of(dataset), SEED, executor, progress), strict=True))
+        swept = dict(
+            zip(epsilons, sweeps(trials, dataset, folds_of(dataset), SEED, executor, progress, held), strict=True)
+        )
 
     def found(contest: Contest, name: str, *at: float) -> Curve:
         whole, of_one = swept[contest, name], (contest, name)
