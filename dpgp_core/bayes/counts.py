@@ -85,6 +85,7 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     HU, HH = H @ root, H @ H.T
     S_smooth, cross_smooth = HU @ HU.T, HU @ root.T
     smooth, factors = root @ root.T, []
+    near = (smooth / smooth[0, 0]) ** TUNING.near_power
     for tau in TUNING.roughness:
         own = mean + tau * mean**2
         L = sturdy_cholesky(S_smooth + own * HH + np.diag(noise), noise.min())
@@ -96,11 +97,9 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
         if weight < _ROUNDING:
             continue
         Q = solve_triangular(L, cross_smooth + own * H, lower=True)
-        posterior = mean + w @ Q, smooth + own * np.eye(grid.size) - Q.T @ Q
-        if tau < TUNING.roughness_of_empty:
-            each.append((weight, *_not_negative(*posterior, n)))
-        else:
-            each.append((weight, *_or_empty(*posterior, smooth.diagonal() + own, n)))
+        K, V = smooth + own * np.eye(grid.size) - Q.T @ Q, smooth.diagonal() + own
+        may_be_empty = tau >= TUNING.roughness_of_empty
+        each.append((weight, *_not_negative(mean + w @ Q, K, V, near, n, may_be_empty=may_be_empty)))
     expected = np.sum([weight * m for weight, m, _ in each], axis=0)
     covariance = np.zeros_like(smooth)
     for weight, m, C in each:
@@ -108,17 +107,39 @@ def counts_given(grid: CellGrid, n: int, B: FloatArray, noise_sd: float, z: Floa
     return RecordCounts(expected + (n - expected.sum()) / grid.size, covariance, (float(weights @ squares), len(z)))
 
 
-def _not_negative(mean: FloatArray, K: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+def _not_negative(
+    mean: FloatArray, K: FloatArray, V: FloatArray, near: FloatArray, n: int, *, may_be_empty: bool
+) -> tuple[FloatArray, FloatArray]:
     """Return the mean (M,) and covariance (M, M) of nonnegative counts, from those of a Gaussian posterior.
 
     In a cell with few records the noisy count may be negative. Without a correction, the sum over a single record could
     be treated as a sum over -2 records. The normal marginal of each cell, with mean m and variance v, is therefore
-    truncated at 0. With t = m / sqrt v and hazard = phi(t) / Phi(t), the count N of a cell then has
+    truncated at 0, or it is replaced by that of ``_by_size`` if many cells may be empty. With t = m / sqrt v and
+    hazard = phi(t) / Phi(t), the truncated count N of a cell has
 
         E N = m + sqrt v hazard,    var N = v (1 - hazard (hazard + t)).
+
+    Where the noise exceeds the counts, both make most counts too large: truncation increases each of them, and the
+    prior of ``_by_size`` is the same for all cells. The counts there would therefore add up to far too many records.
+    If most cells near a cell have large relative errors, its marginal is therefore that of ``_by_size`` with a prior
+    that follows from the cells nearby, unless this prior leaves larger variances.
+
+    Args:
+        mean, K: mean (M,) and covariance (M, M) of the Gaussian posterior.
+        V: prior variances (M,) with which it was computed.
+        near: weights (M, M) of the cells near each cell, 1 for the cell itself.
+        n: sum of the counts.
+        may_be_empty: whether many cells may be empty.
     """
-    variance = np.maximum(K.diagonal(), _TINY**2 * n / len(mean))
-    expected, variances = _above_zero(mean, variance)
+    variance = np.maximum(K.diagonal(), _TINY**2 * (V if may_be_empty else n / len(mean)))
+    expected, variances = _by_size(mean, variance, V, n) if may_be_empty else _above_zero(mean, variance)
+    sparse = near @ (variances > (TUNING.sparse * expected) ** 2) > near.sum(axis=1) / 2
+    if sparse.any():
+        nearby, variances_nearby = _by_size(mean, variance, V, n, near)
+        # a smooth density infers the counts of a cell from those nearby as well
+        ratio = 1.0 if may_be_empty else TUNING.nearby_variance
+        sparse &= near @ variances_nearby < ratio * (near @ variances)
+        expected, variances = np.where(sparse, nearby, expected), np.where(sparse, variances_nearby, variances)
     return _of_marginals(expected, variances, K, variance, n)
 
 
@@ -145,8 +166,10 @@ def _of_marginals(
     return expected + (n - expected.sum()) * t, covariance
 
 
-def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
-    """Return the mean (M,) and covariance (M, M) of counts if many of them may be 0.
+def _by_size(
+    mean: FloatArray, variance: FloatArray, V: FloatArray, n: int, near: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return means and variances (M,) of counts of which many may be 0.
 
     If inputs have few values, most cells are empty. A Gaussian prior that is wide enough for the full cells hardly
     changes the noisy count of an empty cell, which would then seem to contain about as many records as the noise adds.
@@ -162,17 +185,23 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
 
     The probabilities pi are the posterior mode under a Dirichlet prior, found by expectation and maximisation
     (Dempster, Laird & Rubin 1977). Several means are needed: with a single one, 21 cells of 40 records next to one of
-    2,100 were judged empty. The result has the correlations of K and the sum n.
+    2,100 were judged empty. If ``near`` is given, each cell has probabilities of its own: the weighted average of what
+    maximisation takes from the cells nearby, where the probabilities of all cells count as much as the cell itself.
+    There are also smaller means 1 / r_k then.
 
     Args:
-        mean, K: mean (M,) and covariance (M, M) of the Gaussian posterior.
-        V: prior variances (M,) with which it was computed.
+        mean, variance: mean and variance of each count under the Gaussian posterior (M,).
+        V: prior variances (M,) with which they were computed.
         n: sum of the counts.
+        near: weights (M, M) of the cells near each cell, 1 for the cell itself; None for the same probabilities in all
+            cells.
     """
-    M, variance = len(mean), np.maximum(K.diagonal(), _TINY**2 * V)
-    v = 1 / np.maximum(1 / variance - 1 / V, _TINY / V)
+    M, v = len(mean), 1 / np.maximum(1 / variance - 1 / V, _TINY / V)
     m, sd = n / M + v / variance * (mean - n / M), np.sqrt(v)
-    r = M / n * 2.0 ** -np.arange(TUNING.smallest_full_cell, math.ceil(math.log2(M)) + 1)[:, None]
+    noise, smallest = float(np.median(sd)), TUNING.smallest_full_cell
+    if near is not None:
+        smallest = min(smallest, math.floor(math.log2(TUNING.smallest_by_noise * noise * M / n)))
+    r = M / n * 2.0 ** -np.arange(smallest, math.ceil(math.log2(M)) + 1)[:, None]
     logs = np.vstack(
         [
             -0.5 * np.clip(m / sd, -_FAR, _FAR) ** 2 - _LOG_ROOT - np.log(sd),
@@ -180,15 +209,17 @@ def _or_empty(mean: FloatArray, K: FloatArray, V: FloatArray, n: int) -> tuple[F
         ]
     )
     likelihood, shares = np.exp(logs - logs.max(axis=0)), np.full((len(logs), 1), 1 / len(logs))
-    more = max(TUNING.full_cells, TUNING.full_cells_by_noise * float(np.median(sd)) * M / n)
+    more = max(TUNING.full_cells, TUNING.full_cells_by_noise * noise * M / n)
     for _ in range(_ROUNDS):
         of_cells = likelihood * shares
         of_cells /= of_cells.sum(axis=0)
         shares = (of_cells.sum(axis=1, keepdims=True) + more) / (M + more * len(logs))
+        if near is not None:
+            shares = (of_cells @ near + shares) / (near.sum(axis=0) + 1)
     above, left = _above_zero(m - r * v, v)
     expected = (of_cells[1:] * above).sum(axis=0)
     square = (of_cells[1:] * (left + above**2)).sum(axis=0)
-    return _of_marginals(expected, np.maximum(square - expected**2, _TINY**2 * V), K, variance, n)
+    return expected, np.maximum(square - expected**2, _TINY**2 * V)
 
 
 def locations_given(grid: CellGrid, counts: RecordCounts, locations: Locations) -> tuple[LocatedGrid, FloatArray]:

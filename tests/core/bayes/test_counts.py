@@ -1,11 +1,14 @@
 """Counts of people in public cells, given noisy ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpgp_core.bayes import counts
 from dpgp_core.bayes.cells import CellGrid
 from dpgp_core.bayes.counts import counts_given
+from dpgp_core.bayes.tuning import TUNING
 
 GRID, N = CellGrid(box=((0.0, 1.0),), per_side=12), 600
 
@@ -80,6 +83,47 @@ def test_nonnegative_counts_have_smaller_errors():
         for squares, mean in zip(errors, (found.mean, gaussian), strict=True):
             squares.append((mean - truth) ** 2)
     assert np.mean(errors[0]) < 0.95 * np.mean(errors[1])
+
+
+SPARSE = {
+    "half of the box": np.repeat([150.0, 0.0], 20),
+    "geometric": 6500 * 0.13 * 0.87 ** np.arange(40),
+}
+"""Expected numbers of people in 40 cells, of which those in the last ten are below the noise."""
+
+
+@pytest.mark.parametrize("density", SPARSE)
+def test_sparse_cells_do_not_add_up_to_too_many(density):
+    """Cells with fewer people than the noise adds are as many as the others nearby: 20 releases, fixed seeds.
+
+    If every count followed the prior of all cells, they would add up to 75 and 48 people too many.
+    """
+    grid, noise, last = CellGrid(box=((0.0, 1.0),), per_side=40), 14.0, slice(30, None)
+    errors = []
+    for repeat in range(20):
+        rng = np.random.default_rng(repeat)
+        truth = rng.poisson(SPARSE[density]).astype(float)
+        z = truth + noise * rng.standard_normal(40)
+        found = counts_given(grid, int(truth.sum()), np.eye(40), noise, z)
+        assert found.mean.sum() == pytest.approx(truth.sum())
+        errors.append(float((found.mean - truth)[last].sum()))
+    assert abs(np.mean(errors)) < 30  # the noise alone has a standard error of 10
+
+
+def test_plentiful_counts_are_as_if_no_cell_were_sparse(monkeypatch):
+    """To the last bit, whereas counts of a half that is empty change."""
+
+    def given():
+        found = [counts_given(grid, int(truth.sum()), np.eye(40), 14.0, truth + noise) for truth in (even, half)]
+        return [np.concatenate([each.mean, each.covariance.ravel()]) for each in found]
+
+    grid, even, half = CellGrid(box=((0.0, 1.0),), per_side=40), np.full(40, 75.0), SPARSE["half of the box"]
+    noise = 14.0 * np.random.default_rng(0).standard_normal(40)
+    with_sparse = given()
+    monkeypatch.setattr(counts, "TUNING", replace(TUNING, sparse=np.inf))
+    without = given()
+    assert np.array_equal(with_sparse[0], without[0])
+    assert not np.allclose(with_sparse[1], without[1], rtol=0.1)
 
 
 @pytest.mark.parametrize("noise", [1e-9, 1e-3, 1.0, 1e3, 1e9])
