@@ -200,7 +200,7 @@ def _mixture_quantile(weights: FloatArray, means: FloatArray, sds: FloatArray, p
     low, high = each.min(axis=1), each.max(axis=1)
     mean = np.einsum("dm,dmp->dp", weights, means)
     variance = np.einsum("dm,dmp->dp", weights, sds**2 + (means - mean[:, None]) ** 2)
-    found = np.clip(mean + standard * np.sqrt(variance), low, high)
+    found: FloatArray = np.clip(mean + standard * np.sqrt(variance), low, high)
     for turn in range(_NEWTON + _HALVINGS):
         scores = (found[:, None] - means) / sds
         below = np.einsum("dm,dmp->dp", weights, ndtr(scores))
@@ -210,10 +210,8 @@ def _mixture_quantile(weights: FloatArray, means: FloatArray, sds: FloatArray, p
         with np.errstate(divide="ignore", invalid="ignore"):
             moved = found - (score - standard) * np.exp(-(score**2) / 2) / density
         inside = (low <= moved) & (moved <= high) & (turn < _NEWTON)
-        moved = np.where(inside, moved, (low + high) / 2)
-        done = np.abs(moved - found) <= _CLOSE * np.sqrt(variance)
-        found = moved
-        if done.all():
+        before, found = found, np.where(inside, moved, (low + high) / 2)
+        if (np.abs(found - before) <= _CLOSE * np.sqrt(variance)).all():
             break
     return found
 
