@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -105,7 +106,7 @@ class Roc:
 
 def _binomial_quantile(share: float, trials: int, probability: float) -> int:
     """Return the smallest count that is not exceeded with at least this probability."""
-    return int(np.searchsorted(bdtr(np.arange(trials + 1), trials, probability), share))
+    return bisect_left(range(trials + 1), share, key=lambda count: bdtr(count, trials, probability))
 
 
 def clopper_pearson_low(hits: Counts, trials: int, tail: float) -> FloatArray:

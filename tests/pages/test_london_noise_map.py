@@ -17,7 +17,7 @@ from PIL import Image
 from datasets import london_hexes, london_sales
 from dpgp_core.accounting.gaussian import noise_multiplier
 from pages._ui.cloaking import computed, directions, one_hexagon, results
-from pages._ui.cloaking.cells import LAYERS, cell_table, public_cells
+from pages._ui.cloaking.cells import LAYERS, cell_table, map_rows, public_cells
 from pages._ui.compare.contenders import CONTENDERS
 from pages._ui.left_out import without_privacy
 from pages._ui.look import maps, offers, text
@@ -453,3 +453,10 @@ def test_some_hexagons_keep_their_price(seen, address):
     assert not [each for each in app.slider if each.key == "moved_price"]
     assert "moved_price" not in app.sidebar.code[0].value
     assert any("choose a method that adds noise once" in each.value for each in app.caption) == ("mechanism" in address)
+
+
+def test_the_file_of_the_map_is_read_once(monkeypatch):
+    shown = computed.scene("london_hexes")
+    rows = map_rows(shown)
+    monkeypatch.setattr(london_hexes, "_table", None)
+    np.testing.assert_array_equal(map_rows(shown), rows)

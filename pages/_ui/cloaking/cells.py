@@ -19,6 +19,7 @@ from pages._ui.look.controls import HERE, menu
 from pages._ui.look.maps import TIMES, Layer, Unsure, times, value_text
 from pages._ui.look.plots import NOISE_SCALE, PREDICTION_SCALE
 from pages._ui.look.text import Metric
+from pages._ui.work import cached
 
 _NOISE, _WIDTH = f"privacy noise [{TIMES}]", f"uncertainty (95 %) [{TIMES}]"
 _PEOPLE = "spread of prices [%]"
@@ -113,7 +114,8 @@ def public_cells(scene: Scene) -> pd.DataFrame:
 
 def map_rows(scene: Scene) -> NDArray[np.bool_]:
     """Return the rows (P,) of a scene that are on the map: Greater London and one ring around it."""
-    return public_cells(scene)["cell"].isin(london_hexes.greater_london()).to_numpy()
+    shown = cached.value("Loading the data", london_hexes.greater_london, here=True)
+    return public_cells(scene)["cell"].isin(shown).to_numpy()
 
 
 def map_cells(scene: Scene) -> pd.DataFrame:

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import bdtr
 from scipy.stats import binomtest, kstest, mannwhitneyu
 
 from dpgp_core.accounting.tradeoff import budget_tradeoff, gaussian_tradeoff
+from dpgp_core.attack import roc as rocs
 from dpgp_core.attack.lira import Shadows, attack_posterior_sampling, labels
 from dpgp_core.attack.roc import Roc, clopper_pearson_high, clopper_pearson_low
 from dpgp_core.gp.regression import posterior
@@ -154,3 +156,13 @@ def test_clopper_pearson_is_that_of_scipy(hits, confidence):
         expected.low, rel=1e-8, abs=1e-11
     )  # its root's
     assert clopper_pearson_high(np.array(hits), 100, tail) == pytest.approx(expected.high, rel=1e-8)
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-9, 0.0125, 0.5, 0.9875, 1.0])
+@pytest.mark.parametrize(("trials", "probability"), [(1, 0.3), (200, 0.01), (2000, 0.1)])
+def test_binomial_quantiles_take_few_evaluations(share, trials, probability, monkeypatch):
+    evaluated, cdf = [], bdtr
+    monkeypatch.setattr(rocs, "bdtr", lambda *args: evaluated.append(1) or cdf(*args))
+    found = rocs._binomial_quantile(share, trials, probability)
+    assert found == np.searchsorted(cdf(np.arange(trials + 1.0), trials, probability), share)
+    assert len(evaluated) <= 12
