@@ -70,7 +70,9 @@ def _parts(figure: go.Figure, true_data: bool) -> Iterator[pd.DataFrame]:
                 columns = {"what": rows, y_title or "row": _column(y), x_column: _column(x)}
             lines.append(columns)
     for columns in _at_same_points(lines):
-        yield pd.DataFrame(columns).dropna(subset=[x_title or "x"], ignore_index=True)  # a line may have gaps
+        frame, x_column = pd.DataFrame(columns), x_title or "x"
+        has_gaps = any(value != value for value in columns[x_column])  # in a line; pandas takes longer to see it
+        yield frame.dropna(subset=[x_column], ignore_index=True) if has_gaps else frame
 
 
 def _at_same_points(lines: Iterable[dict[str, list[Any]]]) -> Iterator[dict[str, list[Any]]]:
@@ -264,7 +266,7 @@ def values_of(raw: Any) -> np.ndarray:
 
 def _column(values: np.ndarray) -> list[Any]:
     if values.dtype.kind == "f":
-        return [float(f"{value:.{_DIGITS}g}") for value in values]
+        return [float(f"{value:.{_DIGITS}g}") for value in values.tolist()]  # numpy's own numbers take twice as long
     return [str(value) for value in values] if values.dtype.kind in "OU" else list(values)
 
 
