@@ -13,7 +13,8 @@ often that is found out, by how much intervals are widened, and the share of the
 
 Local misfit: the plateau and the mass of ``bayes_ends``, with the models that include them and without these (no steps,
 bumps, plateaus and masses); and curves that no model includes: four narrow bumps, a plateau in a plane, and a jump
-along one of two inputs, of people evenly over the box. by squares: how many releases were found out by |w|^2; Bayes
+along one of two inputs, of people evenly over the box; girls: heights by age and weight (``datasets/growth_2d.py``), a
+smooth curve, which is steeper at some ages than at others. by squares: how many releases were found out by |w|^2; Bayes
 factor: median of its decimal logarithm; there, and there not widened: share of the curve inside the 95 % intervals
 where the plateau or the mass is (everywhere if no model includes the curve), as released and as if nothing were
 widened; widened there: by how much.
@@ -37,6 +38,7 @@ from benchmarks.shared.curves import LEVEL, covered
 from benchmarks.shared.options import options_of
 from benchmarks.shared.simulated import simulated
 from benchmarks.shared.table import show
+from datasets import growth_2d
 from dpgp_core.arrays import BoolArray, FloatArray
 from dpgp_core.bayes import counts, engine, filter, settings, update
 from dpgp_core.bayes.changepoints import no_change_points
@@ -195,6 +197,21 @@ def _of_curve(curve: Callable[[FloatArray], FloatArray], X: FloatArray, n: int) 
     return Local(table, X, curve(X), np.ones(len(X), dtype=bool))
 
 
+def _girls() -> Local:
+    """Simulated heights of girls by age and weight: a smooth curve, and intervals that cover it before any widening.
+
+    With L(a, w) the logarithm of the weight minus that of the weight of a girl of median height and mean body mass
+    index, log height is normal given age and weight, as is log weight given height.
+    """
+    X = growth_2d.load(n=300, seed=1).X
+    age, weight = X.T
+    median, sd, bmi_sd = growth_2d.median_height(age), growth_2d.HEIGHT_SD, growth_2d.BMI_SD
+    expected = np.log((15 + 0.035 * (age - 5) ** 2) * (median / 100) ** 2) - bmi_sd**2 / 2
+    share = 2 * sd**2 / (4 * sd**2 + bmi_sd**2)
+    truth = median * np.exp(share * (np.log(weight) - expected) + sd**2 * (1 - 2 * share) / 2)
+    return Local(lambda rng: growth_2d.load(seed=int(rng.integers(1 << 30))), X, truth, np.ones(len(X), dtype=bool))
+
+
 def local_cases() -> dict[tuple[str, int], Local]:
     """The data sets with local misfit, by their name and their number of people."""
     line, side = np.linspace(0.005, 0.995, 199)[:, None], np.linspace(0.02, 0.98, 25)
@@ -209,7 +226,7 @@ def local_cases() -> dict[tuple[str, int], Local]:
         ("jump in a plane", _jump, plane),
     ):
         found |= {(name, n): _of_curve(curve, X, n) for n in SIZES[1:]}
-    return found
+    return found | {("girls", growth_2d.N_PUBLISHED): _girls()}
 
 
 def released(case: Local, protects: str, repeat: int) -> BayesRelease:

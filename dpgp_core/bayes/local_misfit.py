@@ -5,19 +5,23 @@ few of them, and because flexible kernels absorb most of it. It does change the 
 deviation explains the numbers much better than any curve of the models.
 
 The alternative to the models is therefore each model plus b chi_j. The shape chi_j is 1 in region j and 0 elsewhere,
-the J regions are equally likely, and b ~ N(0, v_b) has the prior variances v_b of change points. With p_m and q_m the
+the J regions are equally likely, and b ~ N(0, v_b) is about as large as small deviations of curves. With p_m, q_m the
 prior probabilities of the kernel of model m and in the alternative, G_j (R,) the effect of a unit of b on the whitened
 numbers w, w_- the part of w that the expected change points do not explain, and S_j = |G_j|^2, the Bayes factor of the
 alternative against the models is
 
-    E = sum_m P(m | z) q_m / p_m mean_j mean_(v_b) (1 + v_b S_j)^(-1/2) exp(v_b (G_j^T w_-)^2 / (2 (1 + v_b S_j))).
+    E = sum_m P(m | z) q_m / p_m mean_j (1 + v_b S_j)^(-1/2) exp(v_b (G_j^T w_-)^2 / (2 (1 + v_b S_j))).
 
 E is a ratio of two densities of z and has the mean 1 if the models are true. By Markov's inequality, it exceeds 1 / p
 in at most a share p of the releases, however many regions there are and however similar they are. This holds for any q
-that is chosen beforehand. As a deviation is seen best next to a smooth curve, q gives half of the probability to the
+that is chosen beforehand. As a deviation is seen best next to a smooth curve, q gives most of the probability to the
 smoothest kernels. The alternative has to fit itself: the sum leaves out models and regions for which the squared norm
 that b does not explain, |w_-|^2 - (G_j^T w_-)^2 / S_j, exceeds the threshold of the test of squared norms. Otherwise a
 model that is far from the truth would count, whose linearised sums determine no evidence. This only reduces E.
+
+P(m | z) is that of the kernel of model m. If sigma^2 is between the noise variances of two models, log Bayes factors
+are interpolated between them like the log evidence ("Weights of the models"). A model with too little noise alone would
+take deviations of people for one of the curve.
 
 The effects G follow from the state. A unit of b in bin c changes the sums like n_c units of the deviation eta_c, which
 is independent of the rest of the state a priori. As ``rows`` is the covariance of w with the state, the effect of one
@@ -44,7 +48,7 @@ from .mixture import Mixture
 from .state import ModelSet, State
 from .tuning import TUNING
 
-_LEAST = 1e-3  # smallest probability, over that of the likeliest one, of models that widen intervals
+_LEAST = 1e-3  # smallest probability, over the largest one, of noise variances, and of kernels that widen intervals
 _SAME = 1e-9  # difference of locations that count as equal, over the side of the box
 
 
@@ -56,13 +60,17 @@ class LocalMisfit(NamedTuple):
         near: low and high end of the likeliest region along each numerical side, from 0 to 1, from the centres of its
             bins.
         regions: whether each bin belongs to each region (J, M).
-        rows: the models that are likely if there is a deviation, as positions in the list of active models (K,).
+        rows: a model of each kernel that is likely if there is a deviation, with the likeliest noise variance, as
+            positions in the list of active models (K,).
+        log_weights: log prior probability of these kernels in the alternative, times their evidence without a deviation
+            (K,).
     """
 
     log_evidence: float
     near: tuple[tuple[float, float], ...]
     regions: csr_array
     rows: IndexArray
+    log_weights: FloatArray
 
 
 def regions_of(bins: Bins) -> csr_array:
@@ -93,24 +101,35 @@ def regions_of(bins: Bins) -> csr_array:
 def local_misfit(filtered: Filter, posterior: Posterior) -> LocalMisfit:
     """Return the evidence of a local deviation given all stages. This is post-processing."""
     state, bins, regions = posterior.state, filtered.bins, regions_of(filtered.bins)
-    weights = (posterior.weights * alternative_to_prior(filtered.models))[state.index]
-    rows = np.flatnonzero(weights)
-    log_weights, most = np.empty((len(rows), regions.shape[0])), chdtri(state.rows.shape[1], OF_SQUARES)
-    for found, row in zip(log_weights, rows.tolist(), strict=True):
-        G, white = _effects(filtered, state, row, regions), _unexplained(state, row)
-        score, S = G @ white, np.einsum("jr,jr->j", G, G)
-        explained = np.divide(score**2, S, out=np.zeros_like(S), where=S > 0)
-        factors = log_bayes_factors(score, S, _variances(filtered, state, row))
-        found[:] = math.log(weights[row]) + np.where(white @ white - explained <= most, factors, -math.inf)
-    log_weights -= math.log(regions.shape[0])
-    of_models = np.logaddexp.reduce(log_weights, axis=1)
-    likeliest = regions[[np.logaddexp.reduce(log_weights, axis=0).argmax()]].indices
+    J, most = regions.shape[0], chdtri(state.rows.shape[1], OF_SQUARES)
+    weights, ratios = posterior.weights[state.index], alternative_to_prior(filtered.models)[state.index]
+    noises, of_noise = np.unique(state.noise_variance, return_inverse=True)
+    shares = np.bincount(of_noise, weights, minlength=len(noises))[of_noise]
+    rows, log_weights, log_densities = list[int](), list[float](), list[FloatArray]()
+    for _, of_kernel in state.models.kernels_of(state.index):
+        weight = float(weights[of_kernel] @ ratios[of_kernel])
+        of_kernel = of_kernel[shares[of_kernel] >= _LEAST * shares[of_kernel].max()]
+        factors, left = np.zeros(J), np.zeros(J)
+        for row in of_kernel.tolist():
+            share = shares[row] / shares[of_kernel].sum()
+            G, white = _effects(filtered, state, row, regions), _unexplained(state, row)
+            score, S = G @ white, np.einsum("jr,jr->j", G, G)
+            factors += share * log_bayes_factors(score, S, _variances(filtered, state, row))
+            left += share * (white @ white - np.divide(score**2, S, out=np.zeros(J), where=S > 0))
+        if weight > 0:
+            rows.append(int(of_kernel[shares[of_kernel].argmax()]))
+            log_weights.append(math.log(weight))
+            log_densities.append(log_weights[-1] - math.log(J) + np.where(left <= most, factors, -math.inf))
+    of_kernels = np.logaddexp.reduce(log_densities, axis=1)
+    likeliest = regions[[np.logaddexp.reduce(log_densities, axis=0).argmax()]].indices
     along = _shares(bins)[likeliest][:, bins.numeric_sides].T
+    likely = of_kernels >= of_kernels.max() + math.log(_LEAST)
     return LocalMisfit(
-        log_evidence=float(np.logaddexp.reduce(of_models)),
+        log_evidence=float(np.logaddexp.reduce(of_kernels)),
         near=tuple((float(each.min()), float(each.max())) for each in along),
         regions=regions,
-        rows=rows[of_models >= of_models.max() + math.log(_LEAST)],
+        rows=np.array(rows)[likely],
+        log_weights=np.array(log_weights)[likely],
     )
 
 
@@ -157,8 +176,7 @@ def added_variance(
     v_b = np.stack([_variances(filtered, state, row) for row in found.rows.tolist()])
     deviations = single_effects(G, white, v_b, np.full(J, math.log(TUNING.misfit_share / J)))
     index = state.index[found.rows]
-    prior = (posterior.weights * alternative_to_prior(models))[index]
-    weights = softmax(np.log(prior) + deviations.log_evidence)
+    weights = softmax(found.log_weights + deviations.log_evidence)
     means, variances = prediction.means[0, index], prediction.variances[0, index]
     shapes = found.regions.T[filtered.bins.index(X_test)].toarray()
     for i, (row, model) in enumerate(zip(found.rows.tolist(), index, strict=True)):
@@ -191,6 +209,6 @@ def _unexplained(state: State, row: int) -> FloatArray:
 
 
 def _variances(filtered: Filter, state: State, row: int) -> FloatArray:
-    """Return the prior variances v_b of the height of a deviation under an active model (V,)."""
-    variances = TUNING.curve_variance * filtered.half_range**2 * np.array(TUNING.change_point_variances)
-    return np.asarray(np.minimum(variances, TUNING.most_change_point_variance * state.noise_variance[row]))
+    """Return the prior variance v_b of the height of a deviation under an active model (1,)."""
+    variance = TUNING.curve_variance * filtered.half_range**2 * TUNING.misfit_variance
+    return np.atleast_1d(np.minimum(variance, TUNING.most_change_point_variance * state.noise_variance[row]))

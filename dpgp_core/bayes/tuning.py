@@ -392,13 +392,15 @@ class Tuning:
     # Lengths of the regions in which a deviation from the models is sought, over the sides of the box, with one and
     # with several numerical sides; 0 for single bins. A region that is too long or too short by a share p finds p less
     # of the squared height over the noise, and twice as many regions reduce the log evidence by 0.7 [fit].
-    misfit_widths: tuple[float, ...] = (0.0, 0.025, 0.035, 0.05, 0.07, 0.1, 0.14, 0.2)
+    misfit_widths: tuple[float, ...] = (0.0, 0.05, 0.07, 0.1, 0.14, 0.2)
     misfit_widths_of_several: tuple[float, ...] = (0.0, 0.1, 0.2)
     # Distance between the starts of neighbouring slabs, over the side of the box [fit].
     misfit_slabs: float = 0.05
-    # Probability of the smoothest kernels in the alternative, in which the curve deviates from the models [fit: without
-    # it, 3 to 4 of 8 plateaus are found instead of 7].
-    misfit_smoothest: float = 0.5
+    # Probability of the smoothest kernels in the alternative, in which the curve deviates from the models; and prior
+    # variance of the height of a deviation over that of curves [fit: with 0.5, and with the two variances of change
+    # points, 1 to 2 of 8 plateaus are found instead of 4].
+    misfit_smoothest: float = 0.9
+    misfit_variance: float = 0.15
     # Probability of each of several deviations once the evidence of one is large [fit].
     misfit_share: float = 0.3
 

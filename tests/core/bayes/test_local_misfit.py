@@ -107,7 +107,7 @@ def test_the_alternative_has_probabilities_that_add_up_to_1(plateau):
     smoothest = each > 1
     lengthscales = [features.kernel.curve.lengthscale[0] for features in models.features]
     assert {length for length, found in zip(lengthscales, smoothest, strict=True) if found} == {45.0}
-    np.testing.assert_allclose((each * prior)[smoothest], 0.25 + 0.5 * prior[smoothest])
+    np.testing.assert_allclose((each * prior)[smoothest], 0.45 + 0.1 * prior[smoothest])
 
 
 def test_a_release_that_fits_names_no_region():
@@ -147,7 +147,7 @@ def test_white_noise_has_the_mean_1_and_rarely_passes_the_threshold(plateau):
 @pytest.mark.parametrize("protects", ["outputs", "inputs"])
 @pytest.mark.parametrize(
     ("name", "repeat"),
-    [(("plateau without plateaus", 2900), 7), (("mass without masses", 4000), 1)],
+    [(("plateau without plateaus", 2900), 4), (("mass without masses", 4000), 1)],
 )
 def test_a_plateau_and_a_mass_without_their_models_are_noticed(name, repeat, protects):
     """By |w|^2 alone, none of 8 releases notices either."""
@@ -236,7 +236,7 @@ def test_added_variance_is_that_of_enumerated_deviations(plateau, monkeypatch):
     products = scores(_effects(filtered, state, row, regions), _unexplained(state, row))
     factors = log_bayes_factors(*products, _variances(filtered, state, row))
     regions = regions[factors.argsort()[[-1, -9, 20]]]
-    found = found._replace(regions=regions, rows=np.array([row]))
+    found = found._replace(regions=regions, rows=np.array([row]), log_weights=np.zeros(1))
     prediction = predict(filtered, posterior, X)
     G, white, model = _effects(filtered, state, row, regions), _unexplained(state, row), state.index[row]
     Q = state.rows[row, :, : models.rank] @ models.at(int(models.label[model]), X).T
