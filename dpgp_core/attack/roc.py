@@ -106,7 +106,7 @@ class Roc:
 
 def _binomial_quantile(share: float, trials: int, probability: float) -> int:
     """Return the smallest count that is not exceeded with at least this probability."""
-    return bisect_left(range(trials + 1), share, key=lambda count: bdtr(count, trials, probability))
+    return bisect_left(range(trials + 1), share, key=lambda count: float(bdtr(count, trials, probability)))
 
 
 def clopper_pearson_low(hits: Counts, trials: int, tail: float) -> FloatArray:
