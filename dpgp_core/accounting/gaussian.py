@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from functools import lru_cache
 from typing import Literal
 
 from scipy.optimize import brentq
@@ -21,7 +20,6 @@ Method = Literal["analytic", "hall"]
 
 _ROUND_UP = 1 + 1e-11  # adds more noise than the rounding errors of delta could take away, within the limits below
 LEAST_EPSILON, LEAST_DELTA = 1e-4, 1e-30
-_KEPT = 1024  # latest solutions: simulations ask for the same budgets for each method and part of the records
 
 
 def log_delta_of(noise_multiplier: float, epsilon: float) -> float:
@@ -61,11 +59,7 @@ def noise_multiplier(epsilon: float, delta: float, method: Method = "analytic", 
         return math.sqrt(2 * math.log(2 / delta)) / epsilon
     if method != "analytic":
         raise ValueError(f"method must be 'analytic' or 'hall', got {method!r}")
-    return _exact_noise_multiplier(float(epsilon), float(delta))
 
-
-@lru_cache(_KEPT)
-def _exact_noise_multiplier(epsilon: float, delta: float) -> float:
     def excess(log_s: float) -> float:
         return max(log_delta_of(math.exp(log_s), epsilon), -1e9) - math.log(delta)
 
@@ -87,11 +81,7 @@ def epsilon_of(noise_multiplier: float, delta: float) -> float:
     """
     check_positive("noise_multiplier", noise_multiplier)
     check_delta(delta)
-    return _exact_epsilon(float(noise_multiplier), float(delta))
 
-
-@lru_cache(_KEPT)
-def _exact_epsilon(noise_multiplier: float, delta: float) -> float:
     def excess(epsilon: float) -> float:
         return max(log_delta_of(noise_multiplier, epsilon), -1e9) - math.log(delta)
 

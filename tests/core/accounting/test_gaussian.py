@@ -3,7 +3,6 @@ import math
 import mpmath
 import pytest
 
-from dpgp_core.accounting import gaussian
 from dpgp_core.accounting.gaussian import epsilon_of, log_delta_of, noise_multiplier
 
 EPSILONS = [1e-3, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 100]
@@ -92,16 +91,3 @@ def test_zero_noise_needs_an_empty_guarantee():
     total_variation = math.erf(0.5 / math.sqrt(2))
     assert epsilon_of(1.0, total_variation * 1.001) == 0.0
     assert epsilon_of(1.0, total_variation * 0.999) > 0.0
-
-
-def test_equal_budgets_are_solved_once(monkeypatch):
-    solved = []
-    brentq = gaussian.brentq
-    monkeypatch.setattr(gaussian, "brentq", lambda *args, **options: solved.append(args) or brentq(*args, **options))
-    multipliers = [noise_multiplier(1.2345, 6.7e-5), noise_multiplier(1.2345, 6.7e-5)]
-    assert multipliers[0] == multipliers[1]
-    assert len(solved) == 1
-    assert epsilon_of(multipliers[0], 6.7e-5) == epsilon_of(multipliers[0], 6.7e-5) == pytest.approx(1.2345)
-    assert len(solved) == 2
-    noise_multiplier(1.2345, 6.8e-5)
-    assert len(solved) == 3
