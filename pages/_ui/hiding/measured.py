@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpgp_core.arrays import FloatArray
+from dpgp_core.bayes.dispersion import predict_release
 from dpgp_core.bayes.prediction import predict
 from dpgp_core.bayes.tuning import TUNING
 from dpgp_core.evaluation.limits import least_error
@@ -83,13 +84,14 @@ def describe(dataset: Dataset, numbers: Numbers, budget: Budget) -> Measured:
     """Return the strategies of one simulated release, and the expected errors after each of its stages.
 
     After a stage, the models have the probabilities that follow from the numbers so far. ``unbuyable`` uses those after
-    the last stage.
+    the last stage, whose expected error is that of the release and includes what its intervals allow for.
     """
     X, stages = dataset.X, numbers.measured.stages
     filtered = staged.filter_for(dataset, budget, usual(budget.dataset))
     assert numbers.measured.counts is not None
     filtered = filtered.with_counts(numbers.measured.counts)
-    after = [predict(filtered, filtered.given(stages[:count]), X) for count in range(len(stages) + 1)]
+    after = [predict(filtered, filtered.given(stages[:count]), X) for count in range(len(stages))]
+    after.append(predict_release(filtered, filtered.given(stages), numbers.measured, X))
     expected = dataset.y_scale * np.sqrt([float(each.variance.mean()) for each in after])
     mixed = staged.models(dataset, budget, usual(budget.dataset))
     weights = after[-1].weights[0].tolist()
