@@ -6,11 +6,11 @@ import html
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
-import plotly.io as pio
 
 from dpgp_core.arrays import FloatArray
 from dpgp_core.dates import Dates
@@ -94,9 +94,12 @@ def _template() -> go.layout.Template:
     )
 
 
-# Plotly copies and checks a template for each figure that is given one, but not the one that all figures begin with.
-pio.templates["pages"] = _template()
-pio.templates.default = "pages"
+if type(go) is ModuleType:  # in processes that compute, plotly is not loaded (``work.deferred``)
+    import plotly.io as pio
+
+    # Plotly copies and checks a template for each figure that is given one, but not the one that all figures begin with
+    pio.templates["pages"] = _template()
+    pio.templates.default = "pages"
 
 
 def axis(name: str, unit: str) -> str:

@@ -27,8 +27,9 @@ def test_plans_for_private_inputs_use_only_their_number(mechanism):
     assert (one.step, one.X, one.half_width) == (other.step, None, None)
     np.testing.assert_array_equal(one.X_test, other.X_test)
     if mechanism == "sparse":
-        np.testing.assert_array_equal(one.plan.Z, other.plan.Z)
-        assert (one.plan.x_box, one.plan.half_range) == (other.plan.x_box, other.plan.half_range)
+        of_one, of_other = one.plan.prior, other.plan.prior
+        np.testing.assert_array_equal(of_one.Z, of_other.Z)
+        assert (of_one.x_box, of_one.half_range) == (of_other.x_box, of_other.half_range)
     else:
         assert (one.plan.counts, one.plan.filtered.bins) == (None, other.plan.filtered.bins)
     np.testing.assert_array_equal(expected_half_widths(one, [1.0]), expected_half_widths(other, [1.0]))
