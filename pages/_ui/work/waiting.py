@@ -167,7 +167,7 @@ _SHOW_SECONDS = 0.5  # seconds between two updates, each of which delays other v
 _QUIET_SECONDS = 0.3  # seconds below which a bar would only flicker
 # Weight of a second of work against one of waiting. With a weight of 1, pages with little work wait behind all that
 # came before them; with a large weight, pages with much work come last at each of their parts
-_WORK_WEIGHT = 4.0
+_WORK_WEIGHT = 2.0
 PATIENCE_SECONDS = 12.0  # seconds that a page may wait in total while others wait too
 _ESTIMATE_SECONDS = 3.0  # seconds above which the bar says how long the rest will take
 
