@@ -156,13 +156,14 @@ def predict_release(filtered: Filter, posterior: Posterior, measured: Measured, 
     if has_plateaus:
         of_plateaus = variance_of_plateaus(filtered, posterior, stages, over_bins, prediction, X_test)
         added = np.maximum(added, of_plateaus)
-    misfit = local_misfit(filtered, posterior)
     prediction = replace(
-        prediction.more_cautious(added),
-        outcomes=outcomes,
-        fit=tuple(fit.with_local_misfit(misfit.log_evidence, misfit.near) for fit in prediction.fit),
-        unseen=unseen_outliers(filtered, posterior, stages),
+        prediction.more_cautious(added), outcomes=outcomes, unseen=unseen_outliers(filtered, posterior, stages)
     )
-    if any(fit.near for fit in prediction.fit):
+    if len(bins.numeric_sides) > TUNING.most_misfit_sides:
+        return prediction
+    misfit = local_misfit(filtered, posterior)
+    fits = tuple(fit.with_local_misfit(misfit.log_evidence, misfit.near) for fit in prediction.fit)
+    prediction = replace(prediction, fit=fits)
+    if any(fit.near for fit in fits):
         return prediction.more_cautious(added_variance(filtered, posterior, misfit, prediction, X_test))
     return prediction
